@@ -16,9 +16,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
 
     from dask_graphgpu.engine.options import RunOptions
+    from dask_graphgpu.engine.score_levels import Level
     from dask_graphgpu.engine.state import State
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.program import VertexProgram
@@ -473,7 +476,7 @@ class Engine(Protocol):
         """
 
     def spanning_forest(
-        self, view: View, report: Report
+        self, view: View, report: Report, *, largest: bool = False
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The edges of the minimum spanning forest, directions ignored.
 
@@ -481,11 +484,39 @@ class Engine(Protocol):
         ----------
         view : View
             Weighted or not; without weights all edges weigh the same.
+        largest : bool
+            The maximum spanning forest instead.
 
         Returns
         -------
         tuple of ndarray, shape (edges of the forest,)
             The ends of each edge, by their places in the order of the user's ids, the smaller first; its weight.
+        """
+
+    def components_at(
+        self,
+        view: View,
+        forest: tuple[Any, Any, Any],
+        thresholds: Sequence[float | None],
+        max_size: int | None,
+        report: Report,
+    ) -> list[Level]:
+        """Components of the edges of at least each of some weights.
+
+        Parameters
+        ----------
+        forest : tuple of arrays
+            What `spanning_forest` gives as the maximum one.
+        thresholds : sequence
+            In any order; None: all edges.
+        max_size : int, optional
+            The most vertices of a component. Edges of one weight join vertices all together, or not at all where
+            too many would come together.
+
+        Returns
+        -------
+        list of Level
+            Of each threshold, in host memory.
         """
 
     def edges_among(self, view: View, inside: np.ndarray) -> tuple[np.ndarray, np.ndarray, Any]:
