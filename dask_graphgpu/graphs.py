@@ -23,11 +23,13 @@ from dask_graphgpu.algorithms import (
     Algorithm,
     ArticulationPoints,
     BeliefPropagation,
+    BestLinks,
     BetweennessCentrality,
     BiconnectedComponents,
     Bridges,
     CircuitSimulation,
     ClusteringCoefficient,
+    ClusterMetrics,
     CoreNumber,
     Degree,
     EdgeBetweennessCentrality,
@@ -264,6 +266,8 @@ class Graph:
     hits = _method(HITS)
     louvain = _method(Louvain)
     leiden = _method(Leiden)
+    cluster_metrics = _method(ClusterMetrics)
+    best_links = _method(BestLinks)
     minimum_spanning_forest = _method(MinimumSpanningForest)
     betweenness_centrality = _method(BetweennessCentrality)
     edge_betweenness_centrality = _method(EdgeBetweennessCentrality)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from dask_graphgpu.engine.cluster_shapes import Shapes
     from dask_graphgpu.engine.options import RunOptions
     from dask_graphgpu.engine.score_levels import Level
     from dask_graphgpu.engine.state import State
@@ -517,6 +518,42 @@ class Engine(Protocol):
         -------
         list of Level
             Of each threshold, in host memory.
+        """
+
+    def cluster_shapes(
+        self, view: View, edges: tuple[Any, Any, Any], cluster: np.ndarray, report: Report
+    ) -> Shapes:
+        """What each cluster of vertices looks like within.
+
+        Parameters
+        ----------
+        edges : tuple of arrays
+            What `edges_among` gives of all vertices.
+        cluster : integers, shape (num_vertices,)
+            Of each vertex, right for ghosts too.
+
+        Returns
+        -------
+        Shapes
+            In host memory, in any order of the clusters; on ranks each gives some of them.
+        """
+
+    def best_links(
+        self, view: View, edges: tuple[Any, Any, Any], report: Report
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Edges of which no two share an end, taken by falling weight, then by their ends.
+
+        Parameters
+        ----------
+        view : View
+            Directed: a vertex may be the source of one edge and the destination of another.
+        edges : tuple of arrays
+            What `edges_among` gives of all vertices, with weights.
+
+        Returns
+        -------
+        tuple of ndarray
+            Some of these, in host memory; on ranks all on the first one.
         """
 
     def edges_among(self, view: View, inside: np.ndarray) -> tuple[np.ndarray, np.ndarray, Any]:
