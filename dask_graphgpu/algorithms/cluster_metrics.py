@@ -9,13 +9,16 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from dask_graphgpu.algorithms.algorithm import Algorithm
+from dask_graphgpu.algorithms.cluster_labels import check_clusters, read_clusters
 from dask_graphgpu.algorithms.run import Run
+from dask_graphgpu.algorithms.vertex_values import vertices_columns
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
 
@@ -26,6 +29,13 @@ class ClusterMetrics(Algorithm):
 
     Only edges between two vertices of one cluster count. Directions and self-loops mean nothing here, and repeated
     edges, also opposite ones, are one, whose weight is the largest of them.
+
+    Parameters
+    ----------
+    clusters : frame or str, optional
+        The cluster of each vertex: an earlier result, a frame with the id column(s) and one with the id of a vertex
+        that names the cluster, such as ``component`` or ``community``; vertices that are not in it are alone. Or a
+        column of the vertices frame. Default: the weakly connected components.
 
     Returns
     -------
@@ -43,6 +53,13 @@ class ClusterMetrics(Algorithm):
           two of its vertices; null where edges of the cluster do not join all of it. Both are equal, and so the
           diameter, of trees and of clusters in which all are joined to each other.
 
+    Raises
+    ------
+    InvalidArgument
+        A vertex has two rows in ``clusters``.
+    UnknownVertex
+        An id of ``clusters`` is not a vertex, in either column.
+
     Notes
     -----
     The lower bound of the diameter is how far it is from a vertex that is farthest from the smallest id, the upper
@@ -54,11 +71,22 @@ class ClusterMetrics(Algorithm):
     a cluster are sent to one of them.
     """
 
+    clusters: Any = None
+
     row = "cluster"
     rule = "max"
+    label_frames = ("clusters",)
+
+    def __post_init__(self) -> None:
+        if self.clusters is not None:
+            check_clusters("clusters", self.clusters)
 
     def engine_functions(self) -> tuple[str, ...]:
-        return ("components", "edges_among", "cluster_shapes")
+        shapes = ("edges_among", "cluster_shapes")
+        return ("components", *shapes) if self.clusters is None else shapes
+
+    def vertex_columns(self) -> Sequence[str]:
+        return vertices_columns(self.clusters)
 
     def reads_weight(self, schema: EdgeSchema) -> bool:
         return schema.weight is not None
@@ -110,8 +138,10 @@ class ClusterMetrics(Algorithm):
 
     def _clusters(self, run: Run) -> Any:
         """The cluster of each vertex that is here: numbers, the same on all ranks."""
+        if self.clusters is not None:
+            return read_clusters(run, "clusters", self.clusters)
         label = run.engine.components(run.view, report=run.report)
-        return label if run.ranks is None else run.view.at_ghosts(label)
+        return run.view.at_ghosts(label)
 
 
 def _beside(values: Values, rows: Any) -> Values:

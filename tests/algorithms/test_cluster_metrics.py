@@ -1,5 +1,6 @@
 """Metrics of clusters against NetworkX, cluster by cluster."""
 
+import dask.dataframe as dd
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -10,7 +11,7 @@ from made_graphs import path
 from small_graphs import on_threads
 from strategies import KINDS, edge_lists
 
-import dask_graphgpu  # noqa: F401  puts .graph on frames
+import dask_graphgpu as dg
 
 
 def metrics(graph):
@@ -82,6 +83,37 @@ def test_components(graph, threads, order, ranks):
         assert_metrics(row, plain.subgraph(parts[cluster]) if cluster in parts else alone)
 
 
+@settings(max_examples=30)
+@given(
+    graph=edge_lists(weights=[None, "int64"], kinds=KINDS),
+    ranks=st.sampled_from([1, 1, 2, 3]),
+    labels=st.lists(st.integers(0, 9), min_size=10, max_size=10),
+    left_out=st.booleans(),
+)
+def test_clusters_that_are_given(graph, ranks, labels, left_out):
+    """Each named by one of the vertices, which need not be in it; vertices that are left out are alone."""
+    made = graph.graph(ranks=ranks)
+    vertices = graph.graph().vertices().compute()
+    n = len(vertices)
+    if not n:
+        return
+    named = [labels[i] % n for i in range(n)]
+    given = vertices.assign(other=0.5, component=vertices["vertex"].iloc[named].to_numpy())
+    given = given.iloc[int(left_out) :]
+    found = made.cluster_metrics(given).compute()
+    place = {each: v for v, each in enumerate(graph.ids)}
+    plain = simple(graph.edges)
+    groups = {}
+    for i, each in enumerate(vertices["vertex"]):
+        alone = left_out and i == 0
+        groups.setdefault(("alone", i) if alone else named[i], []).append(place[each])
+        plain.add_node(place[each])
+    clusters = {min(part, key=graph.rank.__getitem__): part for part in groups.values()}
+    assert {place[each] for each in found["cluster"]} == set(clusters)
+    for row in rows_of(found):
+        assert_metrics(row, plain.subgraph(clusters[place[row["cluster"]]]))
+
+
 @pytest.mark.parametrize("directed", [True, False])
 def test_every_place_with_room(memory_place, directed):
     memory_place.same(lambda graph: graph.cluster_metrics(), directed=directed)
@@ -133,3 +165,38 @@ def test_no_edges():
     assert found.isna().loc[0, ["density", "weakest", "centralization"]].all()
     assert found.loc[0, ["diameter_at_least", "diameter_at_most"]].tolist() == [0, 0]
     assert none.iloc[:0].graph().cluster_metrics().empty
+
+
+def test_a_column_of_the_vertices_frame_or_frames_of_results():
+    pairs = [(1, 2, 0.9), (2, 3, 0.4), (3, 4, 0.8), (5, 6, 0.7)]
+    frame = pd.DataFrame(pairs, columns=["src", "dst", "weight"])
+    vertices = pd.DataFrame(
+        {"vertex": range(1, 7), "half": [2.5, 2.5, 0.5, 0.5, -1, -1], "n": range(6)}
+    )
+    graph = frame.graph(vertices=vertices)
+    wanted = graph.cluster_metrics("half")
+    assert wanted[["cluster", "edges"]].to_numpy().tolist() == [[1, 1], [3, 1], [5, 1]]
+    assert graph.cluster_metrics("n")["vertices"].eq(1).all()
+    for clusters in (
+        graph.weakly_connected_components(thresholds=0.5),
+        graph.weakly_connected_components(max_size=2),
+        dd.from_pandas(graph.weakly_connected_components(thresholds=[0.5]), npartitions=3),
+    ):
+        pd.testing.assert_frame_equal(graph.cluster_metrics(clusters), wanted)
+    graph.cluster_metrics(graph.louvain())
+    lazy = dd.from_pandas(frame, npartitions=2).graph()
+    found = lazy.cluster_metrics(lazy.weakly_connected_components(thresholds=[0.5])).compute()
+    pd.testing.assert_frame_equal(found, wanted, check_dtype=False)
+
+
+def test_wrong_clusters():
+    graph = pd.DataFrame({"src": [1, 2], "dst": [2, 3]}).graph()
+    two = pd.DataFrame({"vertex": [1, 1], "component": [1, 1]})
+    with pytest.raises(dg.errors.InvalidArgument, match="1 of its rows name a vertex again"):
+        graph.cluster_metrics(two)
+    with pytest.raises(dg.errors.InvalidArgument, match="clusters is a int"):
+        graph.cluster_metrics(3)
+    with pytest.raises(dg.errors.InvalidArgument, match="the cluster of each vertex"):
+        graph.cluster_metrics(two.assign(x=1, y=2).drop(columns="component"))
+    with pytest.raises(dg.errors.UnknownVertex, match="the first is 7"):
+        graph.cluster_metrics(two.iloc[:1].assign(component=7))

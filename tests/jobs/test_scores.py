@@ -39,7 +39,9 @@ def test_thresholds(text, thresholds):
     call(*words, "--thresholds", text, "--max-size", 2, "--output", "out")
     found = wanted(thresholds=thresholds, max_size=2)
     pd.testing.assert_frame_equal(result(), found, check_dtype=False)
-    assert "'many' is not a number" in refused(*words, "--thresholds", "many", "--output", "out", code=2)
+    assert "'many' is not a number" in refused(
+        *words, "--thresholds", "many", "--output", "out", code=2
+    )
 
 
 @pytest.mark.parametrize("given", [0.5, [0.5], [0.85, 0]])
