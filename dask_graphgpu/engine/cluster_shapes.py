@@ -80,7 +80,8 @@ def _by_cluster(
 ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray], np.ndarray | None]:
     """Vertices by place, ascending, their clusters, and the edges within clusters, of the clusters of this rank."""
     cluster = to_host(cluster).astype(np.int64, copy=False)
-    source, destination, weight = (None if each is None else to_host(each) for each in edges)
+    source, destination = (to_host(each) for each in edges[:2])
+    weight = None if edges[2] is None else to_host(edges[2])
     rank = view.user_rank
     place = np.arange(view.num_vertices) if rank is None else to_host(rank)
     if view.on_ranks:
@@ -117,8 +118,8 @@ def _rows_within(
     index[place] = np.arange(len(place), dtype=index.dtype)
     low, high = (at_ends(index, each) for each in ends)
     columns = {} if weight is None else {"weight": np.concatenate([weight, weight])}
-    ends = [np.concatenate([low, high]), np.concatenate([high, low])]
-    return merge_repeats(from_edges(len(place), *ends, columns), "max" if columns else "one")
+    both = np.concatenate([low, high]), np.concatenate([high, low])
+    return merge_repeats(from_edges(len(place), *both, columns), "max" if columns else "one")
 
 
 def _shapes(place: np.ndarray, bounds: np.ndarray, rows: Adjacency) -> Shapes:
