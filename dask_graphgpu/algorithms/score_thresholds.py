@@ -64,11 +64,11 @@ def components(run: Run, thresholds: Any, max_size: Any) -> Table:
     most = None if max_size is None else min(int(max_size), run.num_vertices)
     forest = run.engine.spanning_forest(run.view, report=run.report, largest=True)
     levels = run.engine.components_at(run.view, forest, given, most, report=run.report)
-    vertices = run.vertices
+    vertices, dense = run.vertices, run.ids.position if run.ranks is None else None
     table = {"vertex": Values(vertices)}
     for end, level in zip(_endings(thresholds), levels, strict=True):
         place = np.asarray(level.component, like=vertices)
-        table[f"component{end}"] = Values(vertices[place] if run.ranks is None else place)
+        table[f"component{end}"] = Values(place if dense is None else dense.take(place))
         if level.weakest is not None:
             held, joined = (
                 np.asarray(each, like=vertices) for each in (level.weakest, level.joined)

@@ -142,7 +142,7 @@ def _small(
     done = 0
     for threshold in thresholds:
         end = len(weight) if threshold is None else int(np.count_nonzero(weight >= threshold))
-        kernels.merging.unite_small(
+        kernels.score_levels.unite_small(
             done, end, low, high, weight, most, whole, size, cluster, weakest, joined
         )
         for_blocks(kernels.components.compress, even_blocks(n), cluster)

@@ -1,45 +1,105 @@
-"""Components that come together edge by edge, the largest weight first, and stay small.
+"""Two ascending lists of distinct ids merged: where each id stands in the one list that has them all."""
 
-Encoding
---------
-low, high, weight : edges of a forest in falling order of their weights; ends are places in the order of the user's ids.
-whole : trees over places of the components, however large; a root is the smallest place of its tree.
-size : of each root of these, the places in its tree.
-cluster : the same trees, of which none gets larger than is allowed.
-weakest, joined : of each root of these, the least weight within, and whether there is an edge within.
-"""
+from __future__ import annotations
 
-from dask_graphgpu.kernels.compile import jit
+import numpy as np
 
+from dask_graphgpu.kernels.compile import inner, jit
+from dask_graphgpu.kernels.cpu.strings import first_word, load64, store64
 
-@jit(inline="always")
-def _root(parent, v):
-    while parent[v] != v:
-        parent[v] = parent[parent[v]]
-        v = parent[v]
-    return v
+_EIGHT, _BYTE = np.uint64(8), np.uint64(255)
 
 
 @jit
-def unite_small(lo, hi, low, high, weight, most, whole, size, cluster, weakest, joined):
-    """Join the ends of the edges lo..hi unless more than ``most`` vertices would come together. One thread.
+def merge_integers(lo, hi, a, b, start, stop, places_a, places_b, source):
+    """Merge ``a[lo:hi]`` with ``b[start:stop]``; how many distinct values there are, and bytes of strings.
 
-    Edges of one weight join all together or, in a component that becomes too large by them, not at all.
+    ``places_a`` and ``places_b`` become their places, counted from the first; ``source``, from ``lo + start`` on,
+    where each distinct one is: in a, or behind all of a in b.
     """
-    first = lo
-    while first < hi:
-        end = first
-        while end < hi and weight[end] == weight[first]:
-            a, b = _root(whole, low[end]), _root(whole, high[end])
-            root = min(a, b)
-            whole[max(a, b)] = root
-            size[root] = size[a] + size[b]
-            end += 1
-        for i in range(first, end):
-            if size[_root(whole, low[i])] <= most:
-                a, b = _root(cluster, low[i]), _root(cluster, high[i])
-                root = min(a, b)
-                cluster[max(a, b)] = root
-                weakest[root] = weight[i]
-                joined[root] = True
-        first = end
+    i, j, found = lo, start, 0
+    while i < hi or j < stop:
+        first = i < hi and (j == stop or a[i] <= b[j])
+        second = j < stop and (i == hi or b[j] <= a[i])
+        source[lo + start + found] = i if first else len(a) + j
+        if first:
+            places_a[i] = found
+            i += 1
+        if second:
+            places_b[j] = found
+            j += 1
+        found += 1
+    return found, 0
+
+
+@jit
+def merge_strings(
+    lo, hi, offsets_a, data_a, offsets_b, data_b, start, stop, places_a, places_b, source
+):
+    """As `merge_integers`, of strings of Arrow arrays, in the order of their bytes."""
+    i, j, found, size, nbytes = lo, start, 0, len(offsets_a) - 1, 0
+    while i < hi or j < stop:
+        order = 1 if i == hi else -1
+        if i < hi and j < stop:
+            order = _compared(
+                np.uint64(data_a) + np.uint64(offsets_a[i]),
+                np.uint64(_length(offsets_a, i)),
+                np.uint64(data_b) + np.uint64(offsets_b[j]),
+                np.uint64(_length(offsets_b, j)),
+            )
+        source[lo + start + found] = i if order <= 0 else size + j
+        nbytes += _length(offsets_a, i) if order <= 0 else _length(offsets_b, j)
+        if order <= 0:
+            places_a[i] = found
+            i += 1
+        if order >= 0:
+            places_b[j] = found
+            j += 1
+        found += 1
+    return found, nbytes
+
+
+@jit
+def write_strings(source, offsets_a, data_a, offsets_b, data_b, begin, offsets, data):
+    """Write the strings that ``source`` says one after the other, and where each starts: the first at ``begin``."""
+    size = len(offsets_a) - 1
+    for k in range(len(source)):
+        i = np.int64(source[k])
+        if i < size:
+            address, length = np.uint64(data_a) + np.uint64(offsets_a[i]), _length(offsets_a, i)
+        else:
+            i -= size
+            address, length = np.uint64(data_b) + np.uint64(offsets_b[i]), _length(offsets_b, i)
+        offsets[k] = begin
+        done = 0
+        while done + 8 <= length:
+            store64(np.uint64(data.ctypes.data + begin + done), load64(address + np.uint64(done)))
+            done += 8
+        word = first_word(address + np.uint64(done), np.uint64(length - done))
+        while done < length:
+            data[begin + done] = word & _BYTE
+            word >>= _EIGHT
+            done += 1
+        begin += length
+
+
+@inner
+def _length(offsets, i):
+    return offsets[i + 1] - offsets[i]
+
+
+@inner
+def _compared(a, length_a, b, length_b):
+    """Whether a string is less than (-1), equal to (0) or greater (1) than another one."""
+    least, at = min(length_a, length_b), np.uint64(0)
+    while at + _EIGHT <= least and load64(a + at) == load64(b + at):
+        at += _EIGHT
+    # Behind an end there are zeros: where nothing else differs, the shorter one is less.
+    word_a = first_word(a + at, min(length_a - at, _EIGHT))
+    word_b = first_word(b + at, min(length_b - at, _EIGHT))
+    if word_a == word_b:
+        return (1 if length_a > length_b else 0) - (1 if length_a < length_b else 0)
+    while word_a & _BYTE == word_b & _BYTE:
+        word_a >>= _EIGHT
+        word_b >>= _EIGHT
+    return 1 if word_a & _BYTE > word_b & _BYTE else -1
