@@ -67,8 +67,9 @@ class ClusterMetrics(Algorithm):
     if that is less [2]_.
 
     Cost: O(V + E), with a sort of the edges and one of the vertices; no pairs are made, however large a cluster is.
-    There is to be room for some 60 bytes for each edge within a cluster and each vertex. On several ranks all edges of
-    a cluster are sent to one of them.
+    There is to be room for some 100 bytes for each edge and 60 for each vertex. On several ranks all edges of a cluster
+    are sent to one of them. Edges on disk are gone over as often as those of all clusters exceed a quarter of the
+    memory: then there is to be room for those of one cluster.
     """
 
     clusters: Any = None
@@ -82,7 +83,7 @@ class ClusterMetrics(Algorithm):
             check_clusters("clusters", self.clusters)
 
     def engine_functions(self) -> tuple[str, ...]:
-        shapes = ("edges_among", "cluster_shapes")
+        shapes = ("edges_among", "cluster_batches", "cluster_shapes")
         return ("components", *shapes) if self.clusters is None else shapes
 
     def vertex_columns(self) -> Sequence[str]:
@@ -111,15 +112,17 @@ class ClusterMetrics(Algorithm):
 
     def run(self, run: Run) -> Table:
         cluster = self._clusters(run)
-        everywhere = np.ones_like(run.rows, bool, shape=run.view.num_vertices)
-        edges = run.engine.edges_among(run.view, everywhere)
-        shapes = run.engine.cluster_shapes(run.view, edges, cluster, report=run.report)
+        found = []
+        for inside in run.engine.cluster_batches(run.view, cluster):
+            edges = run.engine.edges_among(run.view, inside)
+            found.append(run.engine.cluster_shapes(run.view, edges, cluster, inside, run.report))
+        shapes = found[0].beside(found[1:])
         order = np.argsort(shapes.first)
         n, m = shapes.vertices[order], shapes.edges[order]
         several, many = n > 1, n > 2
         pairs = np.where(several, n * (n - 1) // 2, 1)
         spread = n * shapes.degree[order] - 2 * m
-        joined = shapes.connected[order]
+        whole = shapes.connected[order]
         first = np.asarray(shapes.first[order], like=run.rows)
         run.order(first, run.num_vertices)
         table = {
@@ -129,8 +132,8 @@ class ClusterMetrics(Algorithm):
             "density": Values(m / pairs, several),
             "bridges": Values(shapes.bridges[order]),
             "centralization": Values(spread / np.where(many, (n - 1) * (n - 2), 1), many),
-            "diameter_at_least": Values(shapes.at_least[order], joined),
-            "diameter_at_most": Values(shapes.at_most[order], joined),
+            "diameter_at_least": Values(shapes.at_least[order], whole),
+            "diameter_at_most": Values(shapes.at_most[order], whole),
         }
         if shapes.weakest is not None:
             table["weakest"] = Values(shapes.weakest[order], m > 0)

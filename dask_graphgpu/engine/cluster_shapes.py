@@ -12,6 +12,7 @@ References
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +24,9 @@ from dask_graphgpu.partition.chunk import to_host
 from dask_graphgpu.partition.csr import Adjacency, at_ends, from_edges
 from dask_graphgpu.partition.rowwise import merge_repeats
 from dask_graphgpu.report import Report
+
+# Bytes an edge of what it takes to list edges and to look at clusters.
+_OF_EDGE = 160
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,18 +54,47 @@ class Shapes:
     at_least: np.ndarray
     at_most: np.ndarray
 
+    def beside(self, others: Sequence[Shapes]) -> Shapes:
+        """These clusters and those of others."""
+        columns = [
+            None if values[0] is None else np.concatenate(values)
+            for values in zip(*(vars(each).values() for each in (self, *others)), strict=True)
+        ]
+        return Shapes(*columns)  # type: ignore[arg-type]
 
-def cluster_shapes(view: Any, edges: tuple[Any, Any, Any], cluster: Any, report: Report) -> Shapes:
+
+def cluster_batches(view: Any, cluster: Any) -> Iterator[np.ndarray]:
+    """Sets of vertices of whole clusters, of which the edges fit memory: all at once, unless edges lie on disk.
+
+    Notes
+    -----
+    Of edges on disk as many clusters are taken together as have edges for a quarter of the memory, and each
+    batch is a pass over the pages that have its rows. A cluster that is larger is a batch of its own.
+    """
+    if not view.paged:
+        yield np.ones(view.num_vertices, bool)
+        return
+    rows = view.out
+    _, number = np.unique(to_host(cluster), return_inverse=True)
+    ends = np.cumsum(np.bincount(number, np.diff(rows.offsets)))
+    batch = (ends // max(rows.limits.memory // (4 * _OF_EDGE), 1)).astype(np.int64)[number]
+    for each in np.unique(batch):
+        yield batch == each
+
+
+def cluster_shapes(
+    view: Any, edges: tuple[Any, Any, Any], cluster: Any, inside: np.ndarray, report: Report
+) -> Shapes:
     """What each cluster looks like within.
 
     Notes
     -----
     Edges within clusters are brought together by cluster, so that each is looked at where it fits a cache: for bridges
     by a depth-first search [1]_, for the diameter by three breadth-first ones [2]_. O(V + E) but for a sort of the
-    vertices by cluster; threads share the clusters. Some 60 bytes an edge and a vertex.
+    vertices by cluster; threads share the clusters. Some 100 bytes an edge and 60 a vertex.
     """
     start = time.perf_counter()
-    place, code, ends, weight = _by_cluster(view, edges, cluster)
+    place, code, ends, weight = _by_cluster(view, edges, cluster, inside)
     order = np.argsort(code, kind="stable")
     place, code = place[order], code[order]
     cuts = np.flatnonzero(np.append(True, code[1:] != code[:-1])[: len(code)])
@@ -76,7 +109,7 @@ def cluster_shapes(view: Any, edges: tuple[Any, Any, Any], cluster: Any, report:
 
 
 def _by_cluster(
-    view: Any, edges: tuple[Any, Any, Any], cluster: Any
+    view: Any, edges: tuple[Any, Any, Any], cluster: Any, inside: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray], np.ndarray | None]:
     """Vertices by place, ascending, their clusters, and the edges within clusters, of the clusters of this rank."""
     cluster = to_host(cluster).astype(np.int64, copy=False)
@@ -91,7 +124,8 @@ def _by_cluster(
     source, destination = source[within], destination[within]
     weight = None if weight is None else weight[within]
     ends = [at_ends(place, each) for each in (source, destination)]
-    place, own = place[: view.num_owned], cluster[: view.num_owned]
+    those = np.flatnonzero(inside[: view.num_owned])
+    place, own = place[those], cluster[those]
     ranks = view.ranks
     if ranks.size > 1:
         place, own = _sent(ranks, own, [place, own])

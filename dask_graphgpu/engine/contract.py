@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import numpy as np
 
@@ -520,22 +520,42 @@ class Engine(Protocol):
             Of each threshold, in host memory.
         """
 
+    def cluster_batches(self, view: View, cluster: np.ndarray) -> Iterator[np.ndarray]:
+        """Sets of vertices, of whole clusters each, whose edges memory is to hold at once.
+
+        Parameters
+        ----------
+        cluster : integers, shape (num_vertices,)
+            Of each vertex, right for ghosts too.
+
+        Yields
+        ------
+        array of bool, shape (num_vertices,)
+            In host memory; on ranks one that has all vertices.
+        """
+
     def cluster_shapes(
-        self, view: View, edges: tuple[Any, Any, Any], cluster: np.ndarray, report: Report
+        self,
+        view: View,
+        edges: tuple[Any, Any, Any],
+        cluster: np.ndarray,
+        inside: np.ndarray,
+        report: Report,
     ) -> Shapes:
         """What each cluster of vertices looks like within.
 
         Parameters
         ----------
         edges : tuple of arrays
-            What `edges_among` gives of all vertices.
-        cluster : integers, shape (num_vertices,)
-            Of each vertex, right for ghosts too.
+            What `edges_among` gives of these vertices.
+        cluster : as of `cluster_batches`
+        inside : array of bool
+            One of `cluster_batches`.
 
         Returns
         -------
         Shapes
-            In host memory, in any order of the clusters; on ranks each gives some of them.
+            Of the clusters inside, in host memory, in any order; on ranks each gives some of them.
         """
 
     def best_links(

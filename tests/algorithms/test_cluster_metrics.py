@@ -1,5 +1,6 @@
 """Metrics of clusters against NetworkX, cluster by cluster."""
 
+import dask
 import dask.dataframe as dd
 import networkx as nx
 import numpy as np
@@ -147,6 +148,27 @@ def test_rows_in_both_directions_are_one_pair():
     (row,) = rows_of(frame.graph().cluster_metrics())
     assert (row["edges"], row["weakest"], row["bridges"]) == (2, 0.5, 2)
     assert row["density"] == pytest.approx(2 / 3)
+
+
+def test_edges_on_disk_are_looked_at_some_clusters_at_a_time(tmp_path):
+    rng = np.random.default_rng(1)
+    ends = rng.integers(0, 2000, (2, 60_000))
+    frame = pd.DataFrame({"src": ends[0], "dst": ends[1], "weight": rng.integers(1, 99, 60_000)})
+    vertices = pd.DataFrame({"vertex": np.arange(2000), "of_five": np.arange(2000) % 400})
+    wanted = frame.graph(vertices=vertices).cluster_metrics("of_five")
+    limits = {
+        "host-memory-limit": "900kB",
+        "page-bytes": 4096,
+        "spill-directories": [str(tmp_path)],
+    }
+    for directed in (True, False):
+        with dask.config.set({"graphgpu": limits}):
+            graph = frame.graph(vertices=vertices, directed=directed)
+            pd.testing.assert_frame_equal(graph.cluster_metrics("of_five"), wanted)
+            looked = dg.last_report()
+            assert len(looked[looked["direction"] == "look"]) > 1
+            with pytest.raises(dg.errors.LimitTooSmall):
+                graph.cluster_metrics()  # one cluster, of all edges
 
 
 def test_a_long_path_and_a_large_star():

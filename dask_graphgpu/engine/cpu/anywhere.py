@@ -1,6 +1,6 @@
 """What serves every place of the host with one driver: memory, pages on disk, and ranks."""
 
-from dask_graphgpu.engine.best_links import best_links as best_links
+from dask_graphgpu.engine.cluster_shapes import cluster_batches as cluster_batches
 from dask_graphgpu.engine.cluster_shapes import cluster_shapes as cluster_shapes
 from dask_graphgpu.engine.cpu.bfs import bfs as bfs
 from dask_graphgpu.engine.cpu.biconnected import biconnected_edges as biconnected_edges
