@@ -23,11 +23,13 @@ from dask_graphgpu.algorithms import (
     Algorithm,
     ArticulationPoints,
     BeliefPropagation,
+    BestLinks,
     BetweennessCentrality,
     BiconnectedComponents,
     Bridges,
     CircuitSimulation,
     ClusteringCoefficient,
+    ClusterMetrics,
     CoreNumber,
     Degree,
     EdgeBetweennessCentrality,
@@ -265,6 +267,8 @@ class Graph(Updating):
     hits = _method(HITS)
     louvain = _method(Louvain)
     leiden = _method(Leiden)
+    cluster_metrics = _method(ClusterMetrics)
+    best_links = _method(BestLinks)
     minimum_spanning_forest = _method(MinimumSpanningForest)
     betweenness_centrality = _method(BetweennessCentrality)
     edge_betweenness_centrality = _method(EdgeBetweennessCentrality)

@@ -51,6 +51,11 @@ IN_PLACES = {
     "betweenness": lambda graph: graph.betweenness_centrality(9, seed=2),
     "betweenness to the ends": lambda graph: graph.betweenness_centrality([3, 5], endpoints=True),
     "components": lambda graph: graph.weakly_connected_components(),
+    "components by score": lambda graph: graph.weakly_connected_components(
+        thresholds=[2, 5], max_size=100
+    ),
+    "metrics": lambda graph: graph.cluster_metrics(),
+    "best links": lambda graph: graph.best_links(),
     "degree": lambda graph: graph.degree(),
     "louvain": lambda graph: graph.louvain(),
     "leiden": lambda graph: graph.leiden(),

@@ -182,6 +182,22 @@ def test_commands_that_resolve_entities(matched, monkeypatch):
     for name, alone in (("clusters", []), ("all", records)):
         found = pd.read_parquet(folder / name)
         assert dict(zip(found["vertex"], found["component"], strict=True)) == clusters(every, alone)
+    levels = pd.read_parquet(folder / "levels")
+    assert list(levels.columns) == ["vertex", "component_0.8", "component_0.9"]
+    metrics = pd.read_parquet(folder / "metrics")
+    assert metrics["vertices"].sum() == len(levels)
+    assert metrics["weakest"].min() >= 0.7
+
+
+def test_blocks_that_resolve_entities():
+    """What the how-to shows is what comes out."""
+    page = (ROOT / "docs" / "how-to" / "resolve-entities.md").read_text()
+    blocks = re.findall(r"^```python\n(>>> .*?)^```$", page, re.M | re.S)
+    test = doctest.DocTestParser().get_doctest("".join(blocks), {}, "resolve-entities", None, None)
+    runner = doctest.DocTestRunner(verbose=False)
+    runner.run(test)
+    assert runner.summarize(verbose=False).failed == 0
+    assert len(test.examples) > 8
 
 
 def test_tutorial():

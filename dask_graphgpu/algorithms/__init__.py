@@ -7,6 +7,7 @@ It may import `arguments`, `checkpoint`, `engine`, `errors`, `exchange`, `fields
 from dask_graphgpu.algorithms.algorithm import Algorithm, Resumable
 from dask_graphgpu.algorithms.articulation_points import ArticulationPoints
 from dask_graphgpu.algorithms.belief_propagation import BeliefPropagation
+from dask_graphgpu.algorithms.best_links import BestLinks
 from dask_graphgpu.algorithms.betweenness_centrality import (
     BetweennessCentrality,
     EdgeBetweennessCentrality,
@@ -15,6 +16,7 @@ from dask_graphgpu.algorithms.bfs import BFS
 from dask_graphgpu.algorithms.biconnected_components import BiconnectedComponents
 from dask_graphgpu.algorithms.bridges import Bridges
 from dask_graphgpu.algorithms.circuit_simulation import CircuitSimulation
+from dask_graphgpu.algorithms.cluster_metrics import ClusterMetrics
 from dask_graphgpu.algorithms.clustering_coefficient import ClusteringCoefficient
 from dask_graphgpu.algorithms.core_number import CoreNumber
 from dask_graphgpu.algorithms.degree import Degree
@@ -48,6 +50,8 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "pagerank": PageRank,
     "weakly_connected_components": WeaklyConnectedComponents,
     "strongly_connected_components": StronglyConnectedComponents,
+    "cluster_metrics": ClusterMetrics,
+    "best_links": BestLinks,
     "core_number": CoreNumber,
     "k_core": KCore,
     "k_truss": KTruss,
@@ -83,10 +87,12 @@ __all__ = [
     "Algorithm",
     "ArticulationPoints",
     "BeliefPropagation",
+    "BestLinks",
     "BetweennessCentrality",
     "BiconnectedComponents",
     "Bridges",
     "CircuitSimulation",
+    "ClusterMetrics",
     "ClusteringCoefficient",
     "CoreNumber",
     "Degree",

@@ -32,6 +32,7 @@ class Algorithm(ABC):
     rule : how repeated rows become one edge: "min", "max", "sum", "one" or "keep"
     by : whether its rows are built by "source" or by "destination"
     pair_frames : arguments that are frames with the id columns of edges, instead of a vertex and values
+    label_frames : arguments that are frames with vertices and, as ids, their clusters
     returns_weight : whether it reads the weights only to give them back, whatever they are
     """
 
@@ -42,6 +43,7 @@ class Algorithm(ABC):
     rule: ClassVar[str]
     by: ClassVar[str] = "source"
     pair_frames: ClassVar[tuple[str, ...]] = ()
+    label_frames: ClassVar[tuple[str, ...]] = ()
     returns_weight: ClassVar[bool] = False
 
     def engine_functions(self) -> tuple[str, ...]:

@@ -16,9 +16,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     import numpy as np
 
+    from dask_graphgpu.engine.cluster_shapes import Shapes
     from dask_graphgpu.engine.options import RunOptions
+    from dask_graphgpu.engine.score_levels import Level
     from dask_graphgpu.engine.state import State
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.program import VertexProgram
@@ -473,7 +477,7 @@ class Engine(Protocol):
         """
 
     def spanning_forest(
-        self, view: View, report: Report
+        self, view: View, report: Report, *, largest: bool = False
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The edges of the minimum spanning forest, directions ignored.
 
@@ -481,11 +485,95 @@ class Engine(Protocol):
         ----------
         view : View
             Weighted or not; without weights all edges weigh the same.
+        largest : bool
+            The maximum spanning forest instead.
 
         Returns
         -------
         tuple of ndarray, shape (edges of the forest,)
             The ends of each edge, by their places in the order of the user's ids, the smaller first; its weight.
+        """
+
+    def components_at(
+        self,
+        view: View,
+        forest: tuple[Any, Any, Any],
+        thresholds: Sequence[float | None],
+        max_size: int | None,
+        report: Report,
+    ) -> list[Level]:
+        """Components of the edges of at least each of some weights.
+
+        Parameters
+        ----------
+        forest : tuple of arrays
+            What `spanning_forest` gives as the maximum one.
+        thresholds : sequence
+            In any order; None: all edges.
+        max_size : int, optional
+            The most vertices of a component. Edges of one weight join vertices all together, or not at all where
+            too many would come together.
+
+        Returns
+        -------
+        list of Level
+            Of each threshold, in host memory.
+        """
+
+    def cluster_batches(self, view: View, cluster: np.ndarray) -> Iterator[np.ndarray]:
+        """Sets of vertices, of whole clusters each, whose edges memory is to hold at once.
+
+        Parameters
+        ----------
+        cluster : integers, shape (num_vertices,)
+            Of each vertex, right for ghosts too.
+
+        Yields
+        ------
+        array of bool, shape (num_vertices,)
+            In host memory; on ranks one that has all vertices.
+        """
+
+    def cluster_shapes(
+        self,
+        view: View,
+        edges: tuple[Any, Any, Any],
+        cluster: np.ndarray,
+        inside: np.ndarray,
+        report: Report,
+    ) -> Shapes:
+        """What each cluster of vertices looks like within.
+
+        Parameters
+        ----------
+        edges : tuple of arrays
+            What `edges_among` gives of these vertices.
+        cluster : as of `cluster_batches`
+        inside : array of bool
+            One of `cluster_batches`.
+
+        Returns
+        -------
+        Shapes
+            Of the clusters inside, in host memory, in any order; on ranks each gives some of them.
+        """
+
+    def best_links(
+        self, view: View, edges: tuple[Any, Any, Any], report: Report
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Edges of which no two share an end, taken by falling weight, then by their ends.
+
+        Parameters
+        ----------
+        view : View
+            Directed: a vertex may be the source of one edge and the destination of another.
+        edges : tuple of arrays
+            What `edges_among` gives of all vertices, with weights.
+
+        Returns
+        -------
+        tuple of ndarray
+            Some of these, in host memory; on ranks all on the first one.
         """
 
     def edges_among(self, view: View, inside: np.ndarray) -> tuple[np.ndarray, np.ndarray, Any]:

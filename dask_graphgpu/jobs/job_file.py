@@ -29,6 +29,7 @@ from dask_graphgpu.jobs.storage import words_of
 from dask_graphgpu.jobs.wording import guess
 
 _PAIRS = {"name", "type"}  # texts with a sign = on the command line, tables in a file
+_NUMBERS = {"thresholds"}  # so many of one too, with commas behind them
 _LISTS = {
     "columns",
     "edge_columns",
@@ -166,6 +167,8 @@ def _words(option: click.Option, key: str, value: Any) -> Sequence[str]:
         value = [f"{old}={new}" for old, new in value.items()]
     if option.name in _LISTS and isinstance(value, list) and all(isinstance(v, str) for v in value):
         value = ",".join(value)
+    if option.name in _NUMBERS and isinstance(value, list):
+        value = "".join(f"{each}," for each in value)
     values = value if option.multiple and isinstance(value, list) else [value]
     if option.is_flag or not all(isinstance(v, str | int | float) for v in values):
         raise click.UsageError(

@@ -6,7 +6,8 @@ import dataclasses
 import inspect
 import re
 import types
-from typing import Any, get_args, get_type_hints
+from collections.abc import Sequence
+from typing import Any, get_args, get_origin, get_type_hints
 
 import click
 
@@ -39,6 +40,13 @@ def number(text: str) -> int | float:
         except ValueError:
             continue
     raise click.BadParameter(f"{text!r} is not a number.")
+
+
+def numbers(text: str) -> int | float | list[int | float]:
+    """A number, or where the text has commas a list."""
+    if "," not in text:
+        return number(text)
+    return [number(each.strip()) for each in text.split(",") if each.strip()]
 
 
 def number_or_text(text: str) -> int | float | str:
@@ -77,7 +85,9 @@ def algorithm_options(algorithm: type) -> list[click.Parameter]:
         elif kinds == {int}:
             more["type"] = int
         elif float in kinds:
-            more |= {"type": number, "metavar": "NUMBER"}
+            several = any(get_origin(kind) is Sequence for kind in kinds)
+            more["metavar"] = "NUMBER[,NUMBER...]" if several else "NUMBER"
+            more["type"] = numbers if several else number
         elif said.choices:
             more["type"] = click.Choice(said.choices)
         options.append(click.Option([name, field.name], **more))

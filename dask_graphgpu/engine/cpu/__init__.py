@@ -3,6 +3,7 @@
 Of the engines it may import no other.
 """
 
+from dask_graphgpu.engine.best_links import best_links
 from dask_graphgpu.engine.cpu.anywhere import *
 from dask_graphgpu.engine.cpu.betweenness import betweenness, edge_betweenness
 from dask_graphgpu.engine.cpu.components import components

@@ -1,5 +1,7 @@
 """What serves every place of the host with one driver: memory, pages on disk, and ranks."""
 
+from dask_graphgpu.engine.cluster_shapes import cluster_batches as cluster_batches
+from dask_graphgpu.engine.cluster_shapes import cluster_shapes as cluster_shapes
 from dask_graphgpu.engine.cpu.bfs import bfs as bfs
 from dask_graphgpu.engine.cpu.biconnected import biconnected_edges as biconnected_edges
 from dask_graphgpu.engine.cpu.biconnected import bridges as bridges
@@ -14,3 +16,4 @@ from dask_graphgpu.engine.cpu.predecessors import predecessors as predecessors
 from dask_graphgpu.engine.cpu.programs import run as run
 from dask_graphgpu.engine.cpu.spanning_forest import spanning_forest as spanning_forest
 from dask_graphgpu.engine.cpu.trusses import trussness as trussness
+from dask_graphgpu.engine.score_levels import components_at as components_at

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphgpu.engine.cpu.edges import Paged, passes_over
+from dask_graphgpu.engine.weight_order import turned
 from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks, num_threads
@@ -38,8 +39,8 @@ _OF_VERTEX = 48
 Edges = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
-def spanning_forest(view: AnyView, report: Report) -> Edges:
-    """The edges of the minimum spanning forest, directions ignored.
+def spanning_forest(view: AnyView, report: Report, *, largest: bool = False) -> Edges:
+    """The edges of the minimum spanning forest, or of the maximum one where ``largest``; directions ignored.
 
     Returns
     -------
@@ -65,28 +66,39 @@ def spanning_forest(view: AnyView, report: Report) -> Edges:
     as often as in memory. Each rank makes a forest of its edges, then of every two forests one is made, until one is
     left: log2(ranks) times one rank sends another at most one edge for each vertex of the whole graph.
     """
+    low, high, weight = _least_forest(view, report, largest)
+    return low, high, turned(weight) if largest else weight
+
+
+def _least_forest(view: AnyView, report: Report, turn: bool) -> Edges:
+    """As `spanning_forest`; ``turn`` : by weights in the other order, which the answer then has."""
     if not view.on_ranks:
-        return _own_forest(view, view.user_rank, report)
+        return _own_forest(view, view.user_rank, report, turn)
     numbers = view.user_rank
     assert numbers is not None
     order = np.argsort(numbers)
     place = np.empty_like(numbers)
     place[order] = np.arange(len(order), dtype=place.dtype)
-    low, high, weight = _own_forest(view, place, report)
+    low, high, weight = _own_forest(view, place, report, turn)
     table = numbers[order]
     return _of_all_ranks(view.ranks, (table.take(low), table.take(high), weight), report)
 
 
-def _own_forest(view: AnyView, place: np.ndarray | None, report: Report) -> Edges:
+def _own_forest(view: AnyView, place: np.ndarray | None, report: Report, turn: bool) -> Edges:
     """The forest of the edges that are here; ``place`` as of `edges_of`."""
     n = view.num_vertices
+
+    def listed(rows: Adjacency, blocks: np.ndarray | None = None) -> Edges:
+        low, high, weight = edges_of(rows, place, view.directed, blocks)
+        return low, high, turned(weight) if turn else weight
+
     with passes_over(view.out, report) as passes:
         if not isinstance(passes, Paged):
-            return reduced(n, edges_of(passes.rows, place, view.directed), report)
+            return reduced(n, listed(passes.rows), report)
         batch = _Batch(n, passes, report)
         for lo, hi, rows in passes.over():
             blocks = edge_blocks(rows.offsets[lo : hi + 1]) + lo
-            batch.add(edges_of(rows, place, view.directed, blocks))
+            batch.add(listed(rows, blocks))
     return batch.reduced()
 
 

@@ -3,6 +3,8 @@
 Of the engines it may import `cuda`.
 """
 
+from dask_graphgpu.engine.best_links import best_links
+from dask_graphgpu.engine.cluster_shapes import cluster_batches, cluster_shapes
 from dask_graphgpu.engine.gpu.betweenness import betweenness, edge_betweenness
 from dask_graphgpu.engine.gpu.bfs import bfs
 from dask_graphgpu.engine.gpu.biconnected import biconnected_edges, bridges, num_blocks
@@ -22,4 +24,5 @@ from dask_graphgpu.engine.gpu.spanning_forest import spanning_forest
 from dask_graphgpu.engine.gpu.strong_components import strong_components
 from dask_graphgpu.engine.gpu.triangles import neighbour_arcs, triangles
 from dask_graphgpu.engine.gpu.trusses import trussness
+from dask_graphgpu.engine.score_levels import components_at
 from dask_graphgpu.engine.shortcuts import pagerank, small_ego, two_sided_path

@@ -18,6 +18,7 @@ from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.degree_lists import degree_lists
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.runs import LaunchState
+from dask_graphgpu.engine.weight_order import turned
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.partition.device.memory import require
 from dask_graphgpu.partition.view import View
@@ -31,7 +32,7 @@ _FIELDS = [
 ]  # fmt: skip
 
 
-def spanning_forest(view: View, report: Report) -> tuple[Any, Any, Any]:
+def spanning_forest(view: View, report: Report, *, largest: bool = False) -> tuple[Any, Any, Any]:
     """The edges of the minimum spanning forest, in any order; as `engine.cpu.spanning_forest`.
 
     Notes
@@ -62,7 +63,8 @@ def spanning_forest(view: View, report: Report) -> tuple[Any, Any, Any]:
     )  # fmt: skip
     edges = low, high, None if weight is None else weights
     first, second, third = (
-        here.to_caller(array) for array in forest(module, n, edges, kind, offset, state, report)
+        here.to_caller(array)
+        for array in forest(module, n, edges, kind, offset, state, report, largest=largest)
     )
     ids = here.id_dtype
     return first.astype(ids, copy=False), second.astype(ids, copy=False), third
@@ -95,6 +97,8 @@ def forest(
     offset: np.dtype[Any],
     state: LaunchState,
     report: Report,
+    *,
+    largest: bool,
 ) -> tuple[Any, Any, Any]:
     """The edges of the forest of those that are listed.
 
@@ -108,12 +112,17 @@ def forest(
     state : LaunchState
     report : Report
         Gets one row, "hook".
+    largest : bool
+        Of the maximum forest; the weights that are given are then `turned`.
 
     Returns
     -------
     low ends, high ends, weights
     """
     low, high, weights = edges
+    turn = largest and weights is not None
+    if turn:  # with the room behind those that are listed
+        weights[:] = turned(weights)
     taken = (cupy.empty(n, np.uint32), cupy.empty(n, np.uint32), cupy.empty(n, kind))
     launch.cooperative(
         module.kernel("spanning_forest"),
@@ -127,4 +136,4 @@ def forest(
     for run in runs:
         run.note(report, run.edges * (16 + kind.itemsize) + n * 32)
     first, second, third = (array[: int(read["taken"])] for array in taken)
-    return first, second, third
+    return first, second, turned(third) if turn else third

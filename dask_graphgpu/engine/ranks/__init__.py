@@ -3,6 +3,7 @@
 Of the engines it may import `cpu`.
 """
 
+from dask_graphgpu.engine.best_links import best_links
 from dask_graphgpu.engine.cpu.anywhere import *
 from dask_graphgpu.engine.ranks.betweenness import betweenness, edge_betweenness
 from dask_graphgpu.engine.ranks.components import components

@@ -27,7 +27,7 @@ _ROOM, _SOME = 3, 1 << 10
 _VERTEX = 40  # bytes of what rounds take, without the edges of the forest
 
 
-def spanning_forest(view: View, report: Report) -> tuple[Any, Any, Any]:
+def spanning_forest(view: View, report: Report, *, largest: bool = False) -> tuple[Any, Any, Any]:
     """The edges of the minimum spanning forest, directions ignored; as `engine.gpu.spanning_forest`.
 
     Raises
@@ -50,7 +50,7 @@ def spanning_forest(view: View, report: Report) -> tuple[Any, Any, Any]:
 
     def found(rows: TieredRows) -> tuple[Any, Any, Any]:
         module = cuda("spanning_forest", defines={**here.defines, **defines})
-        batch = _Batch(rows, module, here, view, kind, report)
+        batch = _Batch(rows, module, here, view, kind, report, largest=largest)
         rows.active.fill(1)
         rows.transfer.superstep(rows.active, batch.add, everything=True)
         low, high, weights = (rows.to_caller(array) for array in batch.reduced())
@@ -73,7 +73,10 @@ class _Batch:
         view: View,
         kind: np.dtype[Any],
         report: Report,
+        *,
+        largest: bool,
     ) -> None:
+        self._largest = largest
         self._rows, self._module, self._report = rows, module, report
         self._n, self._kind, self._offset = rows.n, kind, here.offset_dtype
         self._rank, self._directed = here.user_rank, view.directed
@@ -105,7 +108,7 @@ class _Batch:
         """The forest of what is listed."""
         edges = self._low, self._high, self._weights
         given = self._kind, self._offset, self._state, self._report
-        return forest(self._module, self._n, edges, *given)
+        return forest(self._module, self._n, edges, *given, largest=self._largest)
 
     def _keep(self, edges: tuple[Any, Any, Any]) -> None:
         self._most = len(edges[0])
