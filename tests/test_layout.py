@@ -108,6 +108,7 @@ ALLOWED["features"] = {
 }
 ALLOWED["as_networkx"] = {"errors", "io", "optional"}
 ALLOWED["graphs"] = set(ALLOWED)
+ALLOWED["matching"] = {"arguments", "errors", "ingest", "io", "kernels", "partition"}
 ALLOWED["report_drawing"] = {"errors", "optional", "report"}
 ALLOWED["bars"] = set()
 ALLOWED["progress"] = {"bars", "cluster", "report", "stages"}
@@ -143,7 +144,7 @@ ALLOWED["jobs"] = {
     "partition",
     "report",
 }
-ALLOWED["jobs"] |= {"cluster", "features", "progress", "store"}
+ALLOWED["jobs"] |= {"cluster", "features", "matching", "progress", "store"}
 ALLOWED["networkx_info"] = set()
 ALLOWED["networkx_graph"] = {"graphs"}
 ALLOWED["networkx_backend"] = {"errors", "networkx_graph"}
