@@ -3,7 +3,7 @@
 It may import `arguments`, `errors`, `ingest`, `io`, `kernels`, `partition` of the package.
 """
 
-from dask_graphgpu.matching.columns import GROUPS
+from dask_graphgpu.matching.groups import CHANGES
 from dask_graphgpu.matching.match import Matched, match_ids
 
-__all__ = ["GROUPS", "Matched", "match_ids"]
+__all__ = ["CHANGES", "Matched", "match_ids"]
