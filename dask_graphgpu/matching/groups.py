@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dask_graphgpu.kernels import cpu as kernels
+from dask_graphgpu.partition.order import falling_degree
 
 CHANGES = ("kept", "grown", "shrunk", "changed", "merged", "split", "new", "gone")
 _KEPT, _GROWN, _SHRUNK, _CHANGED, _MERGED, _SPLIT, _NEW, _GONE = range(len(CHANGES))
@@ -44,9 +45,10 @@ class Overlaps:
         pairs.sort()
         starts = np.flatnonzero(np.diff(pairs, prepend=NONE))
         count = np.diff(starts, append=len(pairs))
-        order = np.argsort(-count, kind="stable")
-        first, second = np.divmod(pairs[starts[order]], groups)
-        return cls(first, second, count[order])
+        place = falling_degree(count, np.int64)
+        made = np.empty((3, len(count)), np.int64)
+        made[:, place] = *np.divmod(pairs[starts], groups), count
+        return cls(*made)
 
 
 @dataclass(frozen=True, eq=False)

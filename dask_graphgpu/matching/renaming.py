@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from dask_graphgpu.errors import InvalidVertices, briefly
+from dask_graphgpu.errors import briefly
 from dask_graphgpu.matching.groups import CHANGES, NONE, Fates, Overlaps, fates
 from dask_graphgpu.matching.numbering import Ids, numbered, ranked
 from dask_graphgpu.matching.spare_ids import spare_ids
@@ -50,45 +50,32 @@ def renamed(old: Sequence[Members], new: Sequence[Members]) -> Renamed:
     InvalidVertices
         A vertex is in two rows of a frame.
     """
-    given = [*old, *new]
-    codes, vertices = numbered([part.vertices for part in given])
-    of_vertex = _both(codes, len(old))
-    for what, parts, numbers in zip(("old", "new"), (old, new), of_vertex, strict=True):
-        _refuse_repeated(what, parts, numbers, vertices)
-    codes, ids = ranked([part.groups for part in given])
-    of_group, groups = _both(codes, len(old)), len(ids[0])
+    before, now = _whole(old), _whole(new)
+    of_vertex, vertices = numbered(before.vertices, now.vertices)
+    of_group, ids = ranked(before.groups, now.groups)
+    groups = len(ids[0])
     sizes = [np.bincount(each, minlength=groups) for each in of_group]
     found = fates(Overlaps.of(of_vertex, of_group, vertices, groups), *sizes)
-    table, id_of = _ids(found, ids, sizes[0], new, of_group[1])
+    table, id_of = _ids(found, ids, sizes[0], now, of_group[1])
+    ends = np.cumsum([len(part) for part in new])[:-1]
     return Renamed(
-        [[taken(each, id_of.take(part)) for each in table] for part in codes[len(old) :]],
+        [[taken(each, rows) for each in table] for rows in np.split(id_of.take(of_group[1]), ends)],
         _report(found, table, id_of, sizes),
     )
 
 
-def _both(codes: Sequence[np.ndarray], number: int) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers of the rows of the old partitions, which are so many, and of the new."""
-    return np.concatenate(codes[:number]), np.concatenate(codes[number:])
-
-
-def _refuse_repeated(
-    what: str, parts: Sequence[Members], numbers: np.ndarray, vertices: int
-) -> None:
-    place = np.zeros(vertices, np.int64)
-    rows = np.arange(len(numbers))
-    place[numbers] = rows
-    repeated = np.flatnonzero(place[numbers] != rows)
-    if len(repeated):
-        columns = zip(*(part.vertices for part in parts), strict=True)
-        first = [pa.chunked_array(each)[int(repeated[0])].as_py() for each in columns]
-        raise InvalidVertices(
-            f"{what}: the vertex {first[0] if len(first) == 1 else tuple(first)!r} is in several rows, as are "
-            f"{len(repeated):,} in all; each has one row"
-        )
+def _whole(parts: Sequence[Members]) -> Members:
+    """The rows of all partitions."""
+    if len(parts) == 1:
+        return parts[0]
+    return Members(
+        [pa.concat_arrays(each) for each in zip(*(part.vertices for part in parts), strict=True)],
+        [pa.concat_arrays(each) for each in zip(*(part.groups for part in parts), strict=True)],
+    )
 
 
 def _ids(
-    found: Fates, ids: Ids, old_sizes: np.ndarray, new: Sequence[Members], group_of: np.ndarray
+    found: Fates, ids: Ids, old_sizes: np.ndarray, new: Members, group_of: np.ndarray
 ) -> tuple[list[pa.Array], np.ndarray]:
     """All ids, and which of them each new group has."""
     is_new = found.change != CHANGES.index("gone")
@@ -100,10 +87,7 @@ def _ids(
     if not len(others):
         return list(ids), id_of
     id_of[others] = len(ids[0]) + np.arange(len(others))
-    vertices = [
-        pa.concat_arrays(each) for each in zip(*(part.vertices for part in new), strict=True)
-    ]
-    spare = spare_ids(others, ids, group_of, vertices)
+    spare = spare_ids(others, ids, group_of, new.vertices)
     return [pa.concat_arrays(pair) for pair in zip(ids, spare, strict=True)], id_of
 
 

@@ -64,8 +64,7 @@ def _members(
     rows = np.flatnonzero(wanted[group_of])
     rows = rows[~_among([each.take(pa.array(rows)) for each in vertices], ids)]
     found = [each.take(pa.array(rows)) for each in vertices]
-    (order,), _ = ranked([found])
-    rising = np.argsort(order)
+    rising = np.argsort(ranked(found, [each[:0] for each in found])[0][0])
     which, first = np.unique(group_of[rows[rising]], return_index=True)
     return np.searchsorted(groups, which), [each.take(pa.array(rising[first])) for each in found]
 
