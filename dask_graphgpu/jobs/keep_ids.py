@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dask_graphgpu.errors import InvalidArgument, InvalidVertices
+from dask_graphgpu.io.frames import to_host
 from dask_graphgpu.io.objects.object_folder import ObjectFolder
 from dask_graphgpu.io.objects.storage_options import redacted
 from dask_graphgpu.io.place import holds, place_of
@@ -40,7 +41,8 @@ class KeptIds:
 
 def counts(report: Any) -> dict[str, int]:
     """How many groups there are of each change."""
-    found = report["change"].value_counts().compute().to_dict()
+    table = to_host(report["change"].value_counts().reset_index().compute())
+    found = dict(zip(table["change"], table["count"], strict=True))
     return {word: int(found[word]) for word in CHANGES if word in found}
 
 

@@ -1,5 +1,7 @@
 """Groups get the ids they had: by a greedy matching in plain Python, for every kind of frame, and in Dask tasks."""
 
+import contextlib
+import doctest
 from collections import Counter, defaultdict
 
 import dask
@@ -12,6 +14,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from odd_values import MAKE
 from scipy.optimize import linear_sum_assignment
 
 from dask_graphgpu import match_ids
@@ -360,6 +363,39 @@ def test_errors_say_what_to_do(old, new, options, said):
         match_ids(pd.DataFrame(old), pd.DataFrame(new), **options)
 
 
+@pytest.mark.parametrize("argument", ["old", "new", "vertex", "group"])
+def test_odd_arguments_are_answered_or_refused_in_words(argument):
+    frame = frame_of({1: 1, 2: 1}, kind=int)
+    for make in MAKE:
+        given = {"old": frame, "new": frame, argument: make()}
+        with contextlib.suppress(InvalidArgument, InvalidVertices):
+            match_ids(**given)
+
+
 def test_something_else_than_a_frame_is_refused():
     with pytest.raises(InvalidArgument, match="old is a dict"):
         match_ids({}, frame_of({1: 1}))
+
+
+def test_kinds_of_frames_may_differ():
+    old, new = frame_of({"b": "b", "c": "b"}), frame_of({"a": "a", "b": "a", "c": "a"})
+    wanted = match_ids(old, new).frame
+    kinds = [
+        lambda f: dd.from_pandas(f, npartitions=2),
+        lambda f: f.astype("category"),
+        lambda f: dd.from_pandas(f.astype("category"), npartitions=1),
+        lambda f: f.astype(object),
+        pl.from_pandas,
+    ]
+    for kind in kinds:
+        assert match_ids(kind(old), new).frame.equals(wanted)
+        made = match_ids(old, dd.from_pandas(new, npartitions=3)).frame.compute()
+        assert made.astype(wanted.dtypes).equals(wanted)
+    assert match_ids(old, new.astype("category")).frame["component"].tolist() == ["b", "b", "b"]
+
+
+def test_examples_of_the_docstring():
+    tests = doctest.DocTestFinder().find(match_ids, globs={})
+    runner = doctest.DocTestRunner(verbose=False)
+    assert [runner.run(each).failed for each in tests] == [0]
+    assert runner.summarize(verbose=False).attempted == 7
