@@ -97,7 +97,7 @@ def assemble(
         for column, dtype, values in zip(
             names_of(name, kind, schema), schema.ids, vertices[name], strict=True
         ):
-            out[column] = _ids(values, dtype, kind.nullable)
+            out[column] = ids_as(values, dtype, kind.nullable)
     frame = pd.DataFrame(out, copy=False)
     frame.index = pd.RangeIndex(first, first + len(frame))
     return frame
@@ -129,7 +129,7 @@ def _numbers(data: np.ndarray, valid: np.ndarray | None, kind: ColumnType, arrow
     return pd.arrays.IntegerArray(data, mask)
 
 
-def _ids(values: pa.Array, dtype: Any, nullable: bool) -> Any:
+def ids_as(values: pa.Array, dtype: Any, nullable: bool) -> Any:
     """Ids as a pandas array of the result's dtype."""
     if isinstance(dtype, np.dtype) and dtype.kind in "iu":
         data = _owned(_filled(values), dtype)

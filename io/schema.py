@@ -176,7 +176,7 @@ def find_columns(
     if named and weight is not None:  # else it is judged by what reads it
         check_weight(weight, meta[weight].dtype)
     ids = tuple(
-        _common_dtype(meta[a].dtype, meta[b].dtype, f"columns {a!r} and {b!r}")
+        common_dtype(meta[a].dtype, meta[b].dtype, f"columns {a!r} and {b!r}")
         for a, b in zip(sources, destinations, strict=True)
     )
     dtypes = tuple((str(name), dtype) for name, dtype in meta.dtypes.items())
@@ -214,7 +214,7 @@ def holding_vertices(
     """The schema whose ids also hold the id columns ``names`` of a vertices frame exactly."""
     try:
         ids = tuple(
-            _common_dtype(dtype, meta[name].dtype, f"the edges' ids and its column {name!r}")
+            common_dtype(dtype, meta[name].dtype, f"the edges' ids and its column {name!r}")
             for name, dtype in zip(names, edges.ids, strict=True)
         )
     except InvalidEdges as error:
@@ -322,7 +322,7 @@ def _values_of(kind: pa.DataType) -> pa.DataType:
     return _values_of(kind.value_type) if held else kind
 
 
-def _common_dtype(a: Any, b: Any, where: str) -> Any:
+def common_dtype(a: Any, b: Any, where: str) -> Any:
     """The pandas dtype that holds the ids of both columns."""
     a, b = _decategorized(a), _decategorized(b)
     types = [arrow_id_type(a), arrow_id_type(b)]

@@ -200,6 +200,32 @@ def test_blocks_that_resolve_entities():
     assert len(test.examples) > 8
 
 
+def test_ids_of_clusters_that_stay(monkeypatch, tmp_path):
+    """The page prints what it shows; its command gives the same two days."""
+    page = ROOT / "docs" / "how-to" / "keep-cluster-ids.md"
+    text = page.read_text()
+    names = {}
+    shown = doctest.DocTestParser().get_doctest(text, names, page.name, str(page), None)
+    runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.NORMALIZE_WHITESPACE)
+    runner.run(shown, clear_globs=False)
+    assert runner.summarize(verbose=False) == (0, 11)
+    names = shown.globs
+    monkeypatch.chdir(tmp_path)
+    Path("matches").mkdir()
+    (command,) = re.findall(r"^```sh\ndask graph (.*)\n```$", text, re.M)
+    lines = []
+    for day in ("monday", "tuesday"):
+        names[day].to_parquet("matches/pairs.parquet")
+        done = CliRunner().invoke(graph, command.split())
+        assert done.exit_code == 0, done.stderr
+        lines.append(done.stderr.rpartition(", ")[0])
+    (line,) = re.findall(r"^weakly_connected_components: .*(?=, )", text, re.M)
+    assert lines[1] == line
+    assert "no ids to keep yet" in lines[0]
+    for folder, frame in (("clusters", names["clusters"]), ("changes", names["changes"])):
+        pd.testing.assert_frame_equal(pd.read_parquet(folder), frame, check_dtype=False)
+
+
 def test_tutorial():
     """The tutorial's blocks, run in order, print what the tutorial shows."""
     page = ROOT / "docs" / "tutorial" / "first-graph.md"

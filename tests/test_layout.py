@@ -111,6 +111,7 @@ ALLOWED["opening"] = {"engine", "ingest", "inputs", "io", "store"}
 ALLOWED["changed_rows"] = {"errors", "ingest", "io", "partition", "store"}
 ALLOWED["updating"] = {"errors", "arguments", "changed_rows", "inputs", "opening", "store"}
 ALLOWED["graphs"] = set(ALLOWED)
+ALLOWED["matching"] = {"arguments", "errors", "ingest", "io", "kernels", "partition"}
 ALLOWED["report_drawing"] = {"errors", "optional", "report"}
 ALLOWED["bars"] = set()
 ALLOWED["progress"] = {"bars", "cluster", "report", "stages"}
@@ -144,7 +145,7 @@ ALLOWED["jobs"] = {
     "partition",
     "report",
 }
-ALLOWED["jobs"] |= {"cluster", "features", "progress", "store"}
+ALLOWED["jobs"] |= {"cluster", "features", "matching", "progress", "store"}
 ALLOWED["networkx_info"] = set()
 ALLOWED["networkx_graph"] = {"graphs"}
 ALLOWED["networkx_backend"] = {"errors", "networkx_graph"}

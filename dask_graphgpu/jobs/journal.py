@@ -147,6 +147,8 @@ def options_of(step: Step) -> dict[str, Any]:
         "keep": step.keep,
         "partition_by": list(step.partition_by) or None,
         "resume": step.resume or None,
+        "keep_ids": step.keep_ids,
+        "changes": step.changes,
     }
     if step.checkpoint is not None:
         given["checkpoint"] = str(step.checkpoint.path)
@@ -192,6 +194,9 @@ def line_of(event: Event) -> str | None:
         what = f"{rows:,} row{'s' * (rows != 1)} {'shown' if output is None else 'in ' + output}"
         if event.get("vertices") is not None:
             what += f", from {event['vertices']:,} vertices and {event['edges']:,} edges"
+    if "groups" in event:
+        counts = ", ".join(f"{number:,} {word}" for word, number in event["groups"].items())
+        what += f", {'ids kept' if event['kept_ids'] else 'no ids to keep yet'}: {counts or 'no groups'}"
     return f"{event['method']}: {what}, {event['seconds']:.1f} s"
 
 

@@ -16,6 +16,7 @@ from dask_graphgpu.io.objects.object_folder import is_object
 from dask_graphgpu.io.objects.storage_options import StorageOptions
 from dask_graphgpu.jobs.cluster_options import cluster_parameters
 from dask_graphgpu.jobs.graph_options import graph_options, table_options
+from dask_graphgpu.jobs.keep_ids import GROUPED
 from dask_graphgpu.jobs.method_options import algorithm_options
 from dask_graphgpu.jobs.steps import GraphOptions, Step
 from dask_graphgpu.jobs.storage import options_of, storage_parameter
@@ -28,7 +29,7 @@ BUILD = "build"  # the step that saves a graph
 FEATURES = "features"  # that of several methods in one frame
 STEPS = sorted([*ALGORITHMS, BUILD, FEATURES, UPDATE])
 _GIVEN = ("ranks", "partitioner", "layout", "root")  # options of graphs that say nothing by default
-_STEP_OPTIONS = {"output", "top", "report"}
+_STEP_OPTIONS = {"output", "top", "report", "changes"}
 _TIME = re.compile(r"(\d+|\d*\.\d+|\d+\.)\s*(s|min|h)")
 _SECONDS = {"s": 1, "min": 60, "h": 3600}
 
@@ -140,6 +141,23 @@ def _single_options() -> list[click.Parameter]:
     ]
 
 
+def _group_options() -> list[click.Parameter]:
+    """Parameters of a step whose result has groups."""
+    option = click.Option
+    return [
+        option(
+            ["--keep-ids"],
+            metavar="PATH",
+            help="Earlier result whose ids groups keep, also the one at --output that is replaced.",
+        ),
+        option(
+            ["--changes"],
+            metavar="DIR",
+            help="Folder for what has become of each group, as Parquet: kept, grown, merged, split and so on.",
+        ),
+    ]
+
+
 def _features_options() -> list[click.Parameter]:
     """Parameters of the step that puts several results into one frame."""
     methods = click.Option(
@@ -189,12 +207,13 @@ def parameters_of(name: str) -> list[click.Parameter]:
         return _update_options()
     if name in (BUILD, FEATURES):
         return _build_options() if name == BUILD else _features_options()
-    return [*algorithm_options(ALGORITHMS[name]), *common_options()]
+    groups = _group_options() if name in GROUPED else []
+    return [*algorithm_options(ALGORITHMS[name]), *common_options(), *groups]
 
 
 @functools.cache
 def _common_names() -> frozenset[str | None]:
-    return frozenset(parameter.name for parameter in common_options())
+    return frozenset(parameter.name for parameter in [*common_options(), *_group_options()])
 
 
 def run_options() -> list[click.Parameter]:
@@ -237,6 +256,10 @@ def step_of(algorithm: str, given: dict[str, Any]) -> Step:
         return update_step(given, _table(given))
     if not any(given.get(name) is not None for name in _STEP_OPTIONS):
         raise click.UsageError("The result would be thrown away: give --output, --top or --report.")
+    if given.get("changes") and not given.get("keep_ids"):
+        raise click.UsageError(
+            "--changes tells what became of earlier groups: give --keep-ids too."
+        )
     if given["unweighted"] and given["weight"] is not None:
         raise click.UsageError("--weight and --unweighted exclude each other.")
     for name, arguments in given.get("methods", {}).items():
@@ -277,6 +300,8 @@ def step_of(algorithm: str, given: dict[str, Any]) -> Step:
         partition_by=tuple(filter(None, (given.get("partition_by") or "").split(","))),
         checkpoint=checkpoint,
         resume=bool(given.get("resume")),
+        keep_ids=given.get("keep_ids"),
+        changes=given.get("changes"),
     )
 
 

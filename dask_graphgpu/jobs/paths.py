@@ -19,6 +19,8 @@ from dask_graphgpu.io.tables.table_files import expanded
 from dask_graphgpu.jobs.steps import Step, paths_among
 from dask_graphgpu.store import checkpoint, save
 
+_KEPT = "result with the ids to keep"
+
 
 @dataclass(frozen=True)
 class Looked:
@@ -30,10 +32,13 @@ class Looked:
         The places of steps that read what an earlier one writes, which need not be there yet.
     outputs : dict of int to Path or ObjectFolder
         Where each step writes; of an object store, with what was there.
+    changes : dict of int to Path or ObjectFolder
+        Where each step writes what has become of groups.
     """
 
     waiting: set[int]
     outputs: dict[int, Place]
+    changes: dict[int, Place]
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,7 @@ def check_paths(steps: Sequence[Step]) -> Looked:
     InvalidArgument
         A path is empty, or a URL that cannot be written to; an output or a checkpoint equals, contains or lies
         within what a step reads, or the output or checkpoint of another; a report is or lies within one of these.
+        Only the ids that a step keeps may be those in its output.
     OutputError
         An output or a checkpoint is neither new nor empty nor an earlier one of its kind; a report
         has no folder.
@@ -65,9 +71,10 @@ def check_paths(steps: Sequence[Step]) -> Looked:
     """
     read = [place for i, step in enumerate(steps) for place in _read(step, i)]
     outputs = [
-        _Named(_place(step, step.output, "output"), "output", i)
+        _Named(_place(step, path, what), what, i)
         for i, step in enumerate(steps)
-        if step.output is not None
+        for what, path in (("output", step.output), ("changes", step.changes))
+        if path is not None
     ]
     checkpoints = [
         _Named(step.checkpoint.place, "checkpoint", i)
@@ -84,6 +91,8 @@ def check_paths(steps: Sequence[Step]) -> Looked:
         for other in read:
             if _same(place, other) and place.step < other.step:
                 waiting.add(other.step)
+            elif _same(place, other) and place.step == other.step and _is_replaced(place, other):
+                continue  # read whole before that
             elif place.meets(other):
                 raise _refusal(place, other, steps)
         for other in outputs[:i]:
@@ -97,14 +106,14 @@ def check_paths(steps: Sequence[Step]) -> Looked:
         for other in [*read, *outputs, *checkpoints]:
             if holds(other.path, place.path):
                 raise _refusal(place, other, steps)
-    found: dict[int, Place] = {}
+    found: dict[str, dict[int, Place]] = {"output": {}, "changes": {}}
     for place in outputs:
         algorithm = steps[place.step].algorithm
         if algorithm == "update":  # what is there is looked at when the step is asked for
-            found[place.step] = place.path
+            found[place.what][place.step] = place.path
             continue
         kind = save if algorithm == "build" else output
-        found[place.step] = kind.check_destination(place.path)
+        found[place.what][place.step] = kind.check_destination(place.path)
     for place in checkpoints:
         if steps[place.step].resume:
             checkpoint.read(place.path)
@@ -121,7 +130,7 @@ def check_paths(steps: Sequence[Step]) -> Looked:
                     f"the report {place.path} is a file of the {other.what}, {other.path}, by a link: "
                     "name another place; nothing was changed"
                 )
-    return Looked(waiting, found)
+    return Looked(waiting, found["output"], found["changes"])
 
 
 def _place(step: Step, path: str, what: str) -> Place:
@@ -130,7 +139,7 @@ def _place(step: Step, path: str, what: str) -> Place:
 
 def _read(step: Step, number: int) -> Iterator[_Named]:
     """The files and folders that a step reads."""
-    given = [("edges", step.graph.edges), ("vertices", step.graph.vertices)]
+    given = [("edges", step.graph.edges), ("vertices", step.graph.vertices), (_KEPT, step.keep_ids)]
     if step.algorithm != "build":
         given += paths_among(step.arguments)
     for what, text in given:
@@ -182,6 +191,11 @@ def _check_report(file: Path) -> None:
 
 def _same(one: _Named, other: _Named) -> bool:
     return holds(one.path, other.path) and holds(other.path, one.path)
+
+
+def _is_replaced(place: _Named, read: _Named) -> bool:
+    """Whether what is read are the ids that a step keeps, and the place is where it writes its own."""
+    return place.what == "output" and read.what == _KEPT
 
 
 def _refusal(place: _Named, other: _Named, steps: Sequence[Step]) -> InvalidArgument:

@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext, suppress
 from typing import Any
 
+from dask.base import persist
+
 from dask_graphgpu import __version__
 from dask_graphgpu.algorithms import ALGORITHMS
 from dask_graphgpu.errors import GraphError, InvalidArgument, InvalidVertices
@@ -27,6 +29,7 @@ from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.io.tables.read import read_table
 from dask_graphgpu.jobs.following import followed
 from dask_graphgpu.jobs.journal import Journal
+from dask_graphgpu.jobs.keep_ids import KeptIds, counts, keeping_ids
 from dask_graphgpu.jobs.paths import Looked, check_paths
 from dask_graphgpu.jobs.ranking import ranking, top
 from dask_graphgpu.jobs.step_graph import StepGraph, graph_of, read_values
@@ -86,8 +89,8 @@ def run(
             first = asked.pop(i)
             output = looked.outputs.get(i)
             now = _ask(step, graph) if step.graph in held else first
-            shown = _run_step(step, graph, now, output)
-            results.append(_done(journal, step, output, shown, time.monotonic() - started))
+            facts = _run_step(step, graph, now, output, looked.changes.get(i))
+            results.append(_done(journal, step, output, facts, time.monotonic() - started))
             uses[step.graph] -= 1
             if not uses[step.graph]:
                 made.pop(step.graph, None)  # its memory is free for the next graph
@@ -121,8 +124,9 @@ def check(
     return looked, made, asked
 
 
-# The lazy result of a step's method, and the names in it of the columns that the method makes; None of builds.
-_Asked = tuple[Any, dict[str, str]] | None
+# The lazy result of a step's method, the names in it of the columns that the method makes, and the ids that groups
+# keep, if they do; None of builds.
+_Asked = tuple[Any, dict[str, str], KeptIds | None] | None
 
 
 def _edge_columns(step: Step) -> list[str]:
@@ -150,12 +154,16 @@ def _ask(step: Step, graph: StepGraph) -> _Asked:
         raise
     if step.top is not None:
         ranking(names)
+    ids = None
+    if step.keep_ids is not None:
+        ids = keeping_ids(step, result, names)
+        result = ids.frame
     if step.partition_by:
         check_partition_columns(step.partition_by, result._meta)
     if step.keep is None:
-        return result, names
+        return result, names, ids
     try:
-        return kept(result, step.keep), names
+        return kept(result, step.keep), names, ids
     except InvalidArgument as error:
         raise InvalidArgument(str(error).replace("where", "keep", 1)) from error
 
@@ -169,13 +177,21 @@ def _names(method: str, arguments: dict[str, Any], schema: EdgeSchema) -> dict[s
     return own_names(made.result_columns(schema), schema, method, made.columns)
 
 
-def _run_step(step: Step, graph: StepGraph, asked: _Asked, output: Place | None) -> int | None:
-    """Run a step; gives how many rows it has shown or computed, where nothing is written."""
+def _run_step(
+    step: Step, graph: StepGraph, asked: _Asked, output: Place | None, changes: Place | None
+) -> dict[str, Any]:
+    """Run a step; gives what is to be told of it: how many rows it has shown or computed, where nothing is written."""
     if asked is None:
         graph.handle.save(output, columns=_edge_columns(step))
-        return None
-    rows = None
-    result, names = asked
+        return {}
+    result, names, ids = asked
+    facts: dict[str, Any] = {}
+    if ids is not None:
+        # Before the output: a job that ends between the two has the same ids to keep when it runs again.
+        result, report = persist(result, ids.report)
+        facts = {"groups": counts(report), "kept_ids": not ids.first}
+        if changes is not None:
+            write_parquet(report, changes)
     if output is not None:
         if step.partition_by:
             write_by(result, output, step.partition_by)
@@ -185,22 +201,22 @@ def _run_step(step: Step, graph: StepGraph, asked: _Asked, output: Place | None)
         if step.output is not None:
             result = read_table(step.output, storage_options=step.options_for(step.output))
         first = top(result, step.top, names)
-        rows = len(first)
+        facts["rows"] = len(first)
         _print(first.to_string(index=False) + "\n")
     elif step.output is None:
-        rows = len(result.compute())
+        facts["rows"] = len(result.compute())
     if step.report == "-":
         _print(last_report().to_csv(index=False))
     elif step.report is not None:
         write_text(step.report, last_report().to_csv(index=False), step.options_for(step.report))
-    return rows
+    return facts
 
 
 def _done(
-    journal: Journal, step: Step, output: Place | None, shown: int | None, seconds: float
+    journal: Journal, step: Step, output: Place | None, found: Mapping[str, Any], seconds: float
 ) -> StepResult:
-    """Tell what a step has written or ``shown``, and that it is done."""
-    facts: dict[str, Any] = {"rows": shown, "seconds": round(seconds, 3)}
+    """Tell what a step has written or else ``found``, and that it is done."""
+    facts: dict[str, Any] = {**found, "seconds": round(seconds, 3)}
     made = None if output is None else written(step.algorithm, output)
     if made is not None:
         where = redacted(step.output or "")

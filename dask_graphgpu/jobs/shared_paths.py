@@ -61,16 +61,17 @@ def _read(steps: Sequence[Step]) -> Iterator[Path]:
     for step in steps:
         values = [step.graph.edges, step.graph.vertices]
         values += [value for _, value in paths_among(step.arguments)]
+        values.append(step.keep_ids)
         for found in _local(values):
             names = glob(str(found))[:1] if "*" in str(found) else [str(found)]
             yield from (Path(name).resolve() for name in names if Path(name).exists())
 
 
 def _written(steps: Sequence[Step]) -> Iterator[Path]:
-    """Local outputs and checkpoints."""
+    """Local outputs, changes of groups and checkpoints."""
     for step in steps:
         kept = None if step.checkpoint is None else str(step.checkpoint.path)
-        yield from (path.resolve() for path in _local([step.output, kept]))
+        yield from (path.resolve() for path in _local([step.output, step.changes, kept]))
 
 
 def _local(values: Sequence[str | None]) -> Iterator[Path]:

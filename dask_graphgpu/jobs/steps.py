@@ -97,6 +97,10 @@ class Step:
         Where the run saves its state, and how often.
     resume
         Go on from the checkpoint that is there; from the start if there is none.
+    keep_ids
+        Earlier result whose ids groups keep; it may be ``output``, and not be there yet.
+    changes
+        Folder for what has become of each group.
     """
 
     algorithm: str
@@ -109,6 +113,8 @@ class Step:
     partition_by: tuple[str, ...] = ()
     checkpoint: Checkpoint | None = None
     resume: bool = False
+    keep_ids: str | None = None
+    changes: str | None = None
 
     def options_for(self, path: str) -> StorageOptions | None:
         """Storage options for a path; None for a local one, which takes none."""

@@ -468,3 +468,13 @@ def test_several_methods_in_one_frame(lazy):
     asked = ["pagerank", "degree", "weakly_connected_components"]
     found = on_device(edges(), lazy).graph().features(asked)
     assert_same(found, edges().graph().features(asked))
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize("kind", ["small", "strings"])
+def test_ids_of_groups_that_stay(kind, lazy):
+    frames = [edges(kind, m=120), edges(kind, m=120).iloc[20:]]
+    old, new = (each.graph(directed=False).weakly_connected_components() for each in frames)
+    found = dg.match_ids(on_device(old), on_device(new, lazy))
+    for made, wanted in zip(found, dg.match_ids(old, new), strict=True):
+        assert_same(made, wanted)

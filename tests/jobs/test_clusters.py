@@ -113,6 +113,24 @@ def test_by_address(folder, running, tasks):
     pd.testing.assert_frame_equal(result("degrees"), result("two"))
 
 
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_ids_that_stay(folder, running, tasks, ranks):
+    words = [
+        "weakly-connected-components",
+        "edges.parquet",
+        "--scheduler",
+        running.scheduler_address,
+    ]
+    words += ["--ranks", ranks, "--keep-ids", "out", "--changes", "changes", "--output", "out"]
+    assert "no ids to keep yet: 2 new" in call(*words).stderr
+    more = pd.DataFrame({"src": [-1, 9], "dst": [3, 10], "weight": 1})
+    pd.concat([EDGES, more]).to_parquet("edges.parquet")
+    assert "ids kept: 1 kept, 1 grown, 1 new" in call(*words).stderr
+    assert [*result()["component"]] == [0, 0, 0, 0, 0, 5, 5, 9, 9]
+    assert [*result("changes")["change"]] == ["grown", "kept", "new"]
+    assert any(name.startswith("dask-graphgpu-match") for name in tasks.names)
+
+
 def test_by_file_that_comes_later(folder, running, tasks):
     Path("job.toml").write_text(
         'scheduler = "made.json"\nworkers = 1\nwait = "30s"\nedges = "edges.parquet"\n'

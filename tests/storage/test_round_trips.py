@@ -32,6 +32,20 @@ def test_result(store, tmp_path):
     assert str(found["rank"].max())[:6] in again
 
 
+def test_ids_of_the_result_that_is_replaced(store):
+    words = ["weakly-connected-components", f"{store.url}/edges", "--output", f"{store.url}/out"]
+    words += ["--keep-ids", f"{store.url}/out", "--changes", f"{store.url}/changes", *store.words]
+    assert "no ids to keep yet" in call(*words).stderr
+    before = pd.read_parquet(f"{store.url}/out", storage_options=store.options)
+    more = pd.DataFrame({"src": [-1], "dst": [EDGES["src"][0]]})  # a smaller id than all
+    more.to_parquet(f"{store.url}/edges/3.parquet", storage_options=store.options)
+    assert "ids kept: " in call(*words).stderr
+    found = pd.read_parquet(f"{store.url}/out", storage_options=store.options)
+    same(found[found["vertex"] >= 0], before)
+    changes = pd.read_parquet(f"{store.url}/changes", storage_options=store.options)
+    assert changes["change"][changes["size_new"].idxmax()] == "grown"
+
+
 def test_what_readers_see_that_know_nothing(s3, s3_server):
     call("degree", f"{s3.url}/edges", "--output", f"{s3.url}/out", *s3.words)
     s3.fs.pipe_file(f"{s3.url}/_out.graphgpu/{0:020d}-{0:016x}/_part-00000", b"half")
