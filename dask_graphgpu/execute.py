@@ -103,7 +103,7 @@ def _call(algorithm: Algorithm, graph: Input, engine: str, keeping: Checkpointin
         if isinstance(partition, EmptyPartition):
             return _of_no_vertex(algorithm, columns, schema, frames)
         table, ids = execute(algorithm, partition, schema, needs, engine, frames, keeping)
-        return _results(schema).to_frame(table, columns, ids, schema)
+        return results_of(schema).to_frame(table, columns, ids, schema)
     of = graph.npartitions
     arguments = columns, of, algorithm, partition, schema, needs, engine, frames, keeping
     token = tokenize(graph.token, *arguments[1:])  # which give the columns
@@ -239,7 +239,7 @@ def _execute_in_parts(
         return hand_in([_of_no_vertex(algorithm, columns, schema, frames)] * of)
     table, ids = execute(algorithm, partition, schema, needs, engine, frames, keeping)
     total = len(next(iter(table.values())).data)
-    made = _results(schema)
+    made = results_of(schema)
     cuts = (slice(*each) for each in pairwise(bounds_of(total, of)))
     return hand_in([made.to_frame(table, columns, ids, schema, rows) for rows in cuts])
 
@@ -253,10 +253,10 @@ def _of_no_vertex(
     report = Report(where.name_of(algorithm), graph={"edges": 0, "vertices": 0, "bytes": 0})
     report.publish()
     watch.tell_own_report(report)
-    return _results(schema).empty_frame(columns, schema)
+    return results_of(schema).empty_frame(columns, schema)
 
 
-def _results(schema: EdgeSchema) -> Any:
+def results_of(schema: EdgeSchema) -> Any:
     """The module that makes frames of the graph's kind."""
     name = "device_results" if schema.on_device else "results"
     return importlib.import_module(f"dask_graphgpu.io.{name}")

@@ -113,6 +113,10 @@ def _feature(method: str, given: dict[str, Any], schema: EdgeSchema) -> Feature:
             raise InvalidArgument(
                 "features have one row for each vertex: give one source, not a list, and no target"
             )
+        if getattr(algorithm, "labels", None) is not None:
+            raise InvalidArgument(
+                "features have one row for each vertex of the graph, and labels= may have others: call the method"
+            )
         columns = algorithm.result_columns(schema)
         names = own_names(columns, schema, method, algorithm.columns)
         # The name of the method's own, where ids are one column.

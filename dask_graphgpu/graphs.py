@@ -57,7 +57,7 @@ from dask_graphgpu.cluster.placement import check_partitioner, check_ranks
 from dask_graphgpu.cluster.waiting import check_may_wait
 from dask_graphgpu.cluster.watch import unasked
 from dask_graphgpu.errors import InvalidArgument, InvalidEdges, InvalidVertices, briefly
-from dask_graphgpu.execute import at_once, call
+from dask_graphgpu.execute import at_once
 from dask_graphgpu.features import beside, features_asked, needs_of_all
 from dask_graphgpu.inputs import Built, BuiltOnRanks, Frames, Input
 from dask_graphgpu.io.arrow_frames import ArrowFrame, taken
@@ -72,6 +72,7 @@ from dask_graphgpu.io.schema import (
     find_vertex_columns,
     holding_vertices,
 )
+from dask_graphgpu.labelled import call
 from dask_graphgpu.markup import table
 from dask_graphgpu.partition.empty import NoVertices
 from dask_graphgpu.partition.layout import Layout

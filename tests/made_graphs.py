@@ -158,3 +158,10 @@ SHAPES = {
     "skewed": lambda **given: rmat(12, **given),
     "skewed in any order": lambda **given: rmat(12, by_degree=False, **given),
 }
+
+
+def web(n=3000, m=9000, seed=3):
+    """Edges to few vertices, of whom some have none, as a frame."""
+    rng = np.random.default_rng(seed)
+    edges = pd.DataFrame({"src": rng.integers(0, n, m), "dst": rng.zipf(1.4, m) % n})
+    return edges[edges["src"] != edges["dst"]]

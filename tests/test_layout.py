@@ -94,6 +94,18 @@ ALLOWED["execute"] = {
 }
 ALLOWED["where"] = {"errors", "algorithms", "engine"}
 ALLOWED["execute"] |= {"where"}
+ALLOWED["labelled"] = {
+    "algorithms",
+    "checkpoint",
+    "cluster",
+    "errors",
+    "execute",
+    "ingest",
+    "inputs",
+    "io",
+    "partition",
+    "where",
+}
 ALLOWED["signatures"] = {"errors", "algorithms"}
 ALLOWED["tiers"] = {"errors", "config", "engine", "store"}
 ALLOWED["features"] = {

@@ -8,7 +8,8 @@ residual q, at first 0 and (1 - d) p: a vertex whose q is worth it adds q to its
 d q w(u, v) / W(u) along each edge [2]_. In any order x comes to solve x = (1 - d) p + d P'x, P' the
 transposed matrix of w / W. The q of a vertex without out-edges belongs to p; since that only adds
 multiples of the start, (1 - d) p, to what is handed out, it makes x larger by a factor and nothing
-else: it is dropped, and r = x / sum(x).
+else: it is dropped, and r = x / sum(x). From given x, q starts as (1 - d) p + d P'x - x, which may be negative: what
+is worth it is told by its magnitude.
 
 References
 ----------
@@ -34,6 +35,7 @@ from dask_graphgpu.algorithms.algorithm import (
     telling_limits,
 )
 from dask_graphgpu.algorithms.run import Run
+from dask_graphgpu.algorithms.start_ranks import START, left_to_hand_out, start_ranks
 from dask_graphgpu.algorithms.vertex_values import check_values, read_values, vertices_columns
 from dask_graphgpu.arguments import check_choice, check_real
 from dask_graphgpu.errors import InvalidArgument, InvalidEdges
@@ -50,17 +52,30 @@ _PERSONAL, _RESIDUAL = "personalization", "residual"
 
 
 @cache
-def power_program(dtype: str, *, weighted: bool, personal: bool) -> VertexProgram:
+def power_program(
+    dtype: str, *, weighted: bool, personal: bool, started: bool = False
+) -> VertexProgram:
     """Power iteration; ``share`` is a vertex's rank over the weight of its out-edges."""
-    state = {
-        "rank": Field(dtype, initial=lambda num_vertices: 1.0 / num_vertices),
-        "share": Field(
-            dtype,
-            initial=lambda weighted_degree, num_vertices: (
-                1.0 / num_vertices / weighted_degree if weighted_degree > 0 else 0.0
+    if started:
+        state = {
+            "rank": Field(dtype, vertices=START),
+            "share": Field(
+                dtype,
+                initial=lambda rank, weighted_degree: (
+                    rank / weighted_degree if weighted_degree > 0 else 0.0
+                ),
             ),
-        ),
-    }
+        }
+    else:
+        state = {
+            "rank": Field(dtype, initial=lambda num_vertices: 1.0 / num_vertices),
+            "share": Field(
+                dtype,
+                initial=lambda weighted_degree, num_vertices: (
+                    1.0 / num_vertices / weighted_degree if weighted_degree > 0 else 0.0
+                ),
+            ),
+        }
     if personal:
         state["personal"] = Field(dtype, vertices=_PERSONAL)
 
@@ -98,17 +113,17 @@ def power_program(dtype: str, *, weighted: bool, personal: bool) -> VertexProgra
 
 
 @cache
-def delta_program(dtype: str, *, weighted: bool) -> VertexProgram:
+def delta_program(dtype: str, *, weighted: bool, started: bool = False) -> VertexProgram:
     """Delta; ``share`` is what a vertex hands on a unit of weight, 0 below the threshold."""
 
     def share(residual: Any, weighted_degree: Any, damping: Any, threshold: Any) -> Any:
-        worth_it = residual > threshold and weighted_degree > 0
+        worth_it = abs(residual) > threshold and weighted_degree > 0
         return damping * residual / weighted_degree if worth_it else 0.0
 
     def apply(
         rank: Any, residual: Any, message: Any, weighted_degree: Any, damping: Any, threshold: Any
     ) -> Any:
-        sent = residual if residual > threshold else 0.0
+        sent = residual if abs(residual) > threshold else 0.0
         left = residual - sent + message
         return {
             "rank": rank + sent,
@@ -118,17 +133,17 @@ def delta_program(dtype: str, *, weighted: bool) -> VertexProgram:
 
     return VertexProgram(
         state={
-            "rank": Field(dtype, initial=0.0),
+            "rank": Field(dtype, vertices=START) if started else Field(dtype, initial=0.0),
             "residual": Field(dtype, vertices=_RESIDUAL),
             "share": Field(dtype, initial=share),
         },
         compute=_send(weighted),
         combine="sum",
         apply=apply,
-        active=lambda new_residual, threshold: new_residual > threshold,
+        active=lambda new_residual, threshold: abs(new_residual) > threshold,
         constants={"damping": 0.85, "tolerance": 1e-6, "threshold": 0.0},
         aggregates={
-            "left": Sum(lambda new_residual: new_residual),
+            "left": Sum(lambda new_residual: abs(new_residual)),
             "handed_out": Sum(lambda new_rank: new_rank),
         },
         stop=lambda left, handed_out, tolerance: left < tolerance * handed_out,
@@ -140,6 +155,12 @@ def _send(weighted: bool) -> Callable[..., Any]:
     if weighted:
         return lambda source_share, weight: source_share * weight
     return lambda source_share: source_share
+
+
+def _scaled(run: Run, x: np.ndarray, dtype: str) -> np.ndarray:
+    """The ranks that are in proportion to ``x``, and sum to 1."""
+    scaled: np.ndarray = (x / run.total(x)).astype(dtype, copy=False)
+    return scaled
 
 
 @dataclass(frozen=True)
@@ -167,6 +188,11 @@ class PageRank(Resumable):
         How: "power" has all vertices send in every iteration, "delta" only those with something to
         hand out. Delta pays where these are few, as with a personalization of few vertices; else
         an iteration of it costs more, and it takes about as many.
+    start : frame or str, optional
+        Ranks to begin with, such as an earlier result of a graph that has changed little: a frame with the id column(s)
+        and one more column, or the name of a column of the vertices frame. Not negative; scaled to sum 1. Vertices that
+        are not in the frame begin with their part of the personalization (1 / n each without one); ids that are no
+        vertices are left out, and counted in ``attrs["ignored"]`` of the report. Default: equal ranks.
 
     Returns
     -------
@@ -178,7 +204,8 @@ class PageRank(Resumable):
     NotConverged
         ``max_iterations`` came first; the message gives the last change.
     InvalidArgument, UnknownVertex
-        An argument is out of range; the personalization names an id that is not a vertex.
+        An argument is out of range; the personalization names an id that is not a vertex. Of ``start``: a value is
+        null, negative or infinite, or a vertex has two.
     InvalidEdges
         Weights are so large or small that sums of them would be infinite, or parts of these 0.
 
@@ -186,7 +213,9 @@ class PageRank(Resumable):
     -----
     Repeated rows count as often as they occur (weights add up). The rank of vertices without
     out-edges is spread like the jumps. Cost: O(E) a pass, one gather an edge; about
-    log(tolerance) / log(damping) passes. The sum of all errors is at most tolerance * damping /
+    log(tolerance) / log(damping) passes; from a ``start`` whose ranks are wrong by e in sum, log(tolerance / e) /
+    log(damping), and with "delta" one more, which finds where ranks have to change. The answer is the same within the
+    tolerance. The sum of all errors is at most tolerance * damping /
     (1 - damping), twice that for "delta". Equal for any number of partitions and threads to about
     1e-12 (float64) of a rank, the rounding of its sums.
     """
@@ -198,6 +227,7 @@ class PageRank(Resumable):
     weighted: bool | None = None
     dtype: str = "float64"
     method: str = "power"
+    start: Any = None
 
     rule = "sum"
     by = "destination"
@@ -209,6 +239,8 @@ class PageRank(Resumable):
         )
         if self.personalization is not None:
             check_values("personalization", self.personalization)
+        if self.start is not None:
+            check_values("start", self.start)
         check_choice("method", self.method, METHODS)
         check_choice("dtype", self.dtype, ("float64", "float32"))
 
@@ -218,7 +250,7 @@ class PageRank(Resumable):
         return schema.weight is not None and self.weighted is not False
 
     def vertex_columns(self) -> Sequence[str]:
-        return vertices_columns(self.personalization)
+        return vertices_columns(self.personalization, self.start)
 
     def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
         return {"vertex": ColumnType("vertex"), "rank": ColumnType(self.dtype)}
@@ -237,35 +269,46 @@ class PageRank(Resumable):
 
     def _power(self, run: Run) -> np.ndarray:
         view, personal = run.staying, self._personal(run)
+        start = self._start(run, personal)
         if run.keeper is None:
             ranks = run.engine.pagerank(
-                view, personal, np.dtype(self.dtype), damping=float(self.damping),
+                view, personal, start, np.dtype(self.dtype), damping=float(self.damping),
                 tolerance=float(self.tolerance), max_iterations=int(self.max_iterations),
                 report=run.report,
             )  # fmt: skip
             if ranks is not None:
                 return ranks
-        if personal is not None:
-            view = view.with_columns({_PERSONAL: personal})
+        given = {_PERSONAL: personal, START: start}
+        columns = {name: values for name, values in given.items() if values is not None}
+        if columns:
+            view = view.with_columns(columns)
         program = power_program(
-            self.dtype, weighted=view.is_weighted, personal=personal is not None
+            self.dtype,
+            weighted=view.is_weighted,
+            personal=_PERSONAL in columns,
+            started=START in columns,
         )
         state = self._iterate(run, program, view, {})
         rank: np.ndarray = state["rank"]
         return rank
 
     def _delta(self, run: Run) -> np.ndarray:
-        n, personal = run.num_vertices, self._personal(run)
+        n, damping, personal = run.num_vertices, float(self.damping), self._personal(run)
+        start = self._start(run, personal)
         if personal is None:
             personal = np.full_like(run.rows, 1 / n, np.float64, shape=run.view.num_vertices)
-        view = run.view.with_columns({_RESIDUAL: (1 - float(self.damping)) * personal})
+        columns = {_RESIDUAL: (1 - damping) * personal}
+        if start is not None:
+            x, residual = left_to_hand_out(run, start, personal, damping, self.dtype)
+            if run.total(abs(residual)) < self.tolerance * run.total(x):
+                return _scaled(run, x + residual, self.dtype)
+            columns = {START: x, _RESIDUAL: residual}
+        view = run.view.with_columns(columns)
         # With no vertex above it, what is left is below the tolerance in sum.
-        threshold = float(self.tolerance) * (1 - float(self.damping)) / n
-        program = delta_program(self.dtype, weighted=view.is_weighted)
+        threshold = float(self.tolerance) * (1 - damping) / n
+        program = delta_program(self.dtype, weighted=view.is_weighted, started=start is not None)
         state = self._iterate(run, program, view, {"threshold": threshold})
-        rank: np.ndarray = state["rank"] + state["residual"]
-        rank /= run.total(rank)
-        return rank
+        return _scaled(run, state["rank"] + state["residual"], self.dtype)
 
     def _iterate(
         self, run: Run, program: VertexProgram, view: View, constants: dict[str, float]
@@ -279,6 +322,12 @@ class PageRank(Resumable):
             exact_supersteps=self.tolerance == 0,
         )
         return run.engine.run(program, view, options)
+
+    def _start(self, run: Run, personal: np.ndarray | None) -> np.ndarray | None:
+        """The ranks to begin with in dense order, of sum 1; None when they are equal."""
+        if self.start is None:
+            return None
+        return start_ranks(run, self.start, 1 / run.num_vertices if personal is None else personal)
 
     def _personal(self, run: Run) -> np.ndarray | None:
         """The personalization in dense order, scaled to sum 1; None when it is uniform."""

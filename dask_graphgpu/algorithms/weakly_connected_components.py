@@ -11,10 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from dask_graphgpu.algorithms import score_thresholds as scores
 from dask_graphgpu.algorithms.algorithm import Algorithm, require_weight
 from dask_graphgpu.algorithms.run import Run
+from dask_graphgpu.errors import InvalidArgument
+from dask_graphgpu.io.frames import is_frame
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
 
@@ -31,20 +34,29 @@ class WeaklyConnectedComponents(Algorithm):
     max_size : int, optional
         The most vertices of a component, by weights that are scores. In a component that is larger the threshold is
         raised, and only there, until its parts are small enough: first to its least weight, then to the next one.
+    labels : frame, optional
+        An earlier result, such as yesterday's, of a graph that need hold only the edges that are new since. A frame
+        with the id column(s) and a column ``component``, or one other column, of labels; others are not read.
+        Vertices with one label are together as if edges joined them, whatever the label is: an id, a number or any
+        other value. The graph's own edges join further. Not a column of the vertices frame.
 
     Returns
     -------
     frame
         ``vertex``, ``component``: the smallest id in the same component, in the order of the
-        user's ids. One row a vertex in ascending order of ids. Of a list of thresholds ``component_0.5`` and so on
-        instead, as Python writes the numbers, in the order of the list. With ``max_size`` each is followed by
-        ``threshold`` (or ``threshold_0.5``; int64 or float64, nullable), the score at which the component holds: its
-        vertices are joined by edges of at least so much, and not by those above. It is null for a vertex alone.
+        user's ids. One row a vertex in ascending order of ids; with ``labels`` for those of the graph and for
+        those of ``labels``. Of a list of thresholds ``component_0.5`` and so on instead, as Python writes the numbers,
+        in the order of the list. With ``max_size`` each is followed by ``threshold`` (or ``threshold_0.5``; int64 or
+        float64, nullable), the score at which the component holds: its vertices are joined by edges of at least so
+        much, and not by those above. It is null for a vertex alone.
 
     Raises
     ------
     InvalidArgument
-        A threshold is not finite, or there twice; or there are no weights.
+        A threshold is not finite, or there twice; there are no weights; or ``labels`` are given with either: of edges
+        that are behind labels the scores are not known.
+    InvalidArgument, InvalidVertices
+        Of ``labels``: there is no such column, a label or an id is null, or a vertex has two different labels.
 
     Notes
     -----
@@ -56,14 +68,33 @@ class WeaklyConnectedComponents(Algorithm):
     ``duplicates=``. Edges of one weight join together or, where too many vertices would be joined, not at all;
     so the answer does not depend on any order, and a large component in which all weights are the same
     falls apart into single vertices.
+
+    With ``labels`` of all edges so far, a graph of those that are new gives what the graph of all edges gives. Edges
+    that are gone are not taken out: labels keep together what they joined. Cost: of the graph alone, and a pass over
+    the labels, whose ids are merged with those of the graph if they ascend, as in a result, and else sorted. That is
+    done on the host by one task, also where the graph is on several ranks or on GPUs: its worker needs memory for all
+    labels.
     """
 
     thresholds: float | Sequence[float] | None = None
     max_size: int | None = None
+    labels: Any = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "thresholds", scores.as_thresholds(self.thresholds))
         scores.check_max_size(self.max_size)
+        if self.labels is None:
+            return
+        if not is_frame(self.labels):
+            raise InvalidArgument(
+                f"labels is a {type(self.labels).__name__}; give an earlier result: a frame with the id column(s) and "
+                "a column 'component'"
+            )
+        if self.by_score:
+            raise InvalidArgument(
+                "labels= is given with thresholds= or max_size=: the scores of the edges behind labels are not known; "
+                "give one of them, the latter to the graph of all edges"
+            )
 
     @property
     def by_score(self) -> bool:

@@ -253,6 +253,7 @@ class Engine(Protocol):
         self,
         view: View,
         personal: np.ndarray | None,
+        start: np.ndarray | None,
         dtype: Any,
         *,
         damping: float,
@@ -268,6 +269,8 @@ class Engine(Protocol):
             Weights are used where it has some.
         personal : float64 array of shape (num_vertices,), optional
             Where jumps lead to, of sum 1; default: anywhere.
+        start : float64 array of shape (num_vertices,), optional
+            Ranks to begin with, of sum 1; default: equal ones.
         dtype : float64 or float32
             Of ranks; sums of rows are float64.
         damping, tolerance, max_iterations : number

@@ -20,6 +20,7 @@ def two_sided_path(view: Any, source: Any, target: Any, *, hops: Any, report: An
 def pagerank(
     view: Any,
     personal: Any,
+    start: Any,
     dtype: Any,
     *,
     damping: Any,

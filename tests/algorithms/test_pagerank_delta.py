@@ -7,6 +7,7 @@ import pytest
 from engines import of_one_rank
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_graphs import web
 from strategies import edge_lists
 
 import dask_graphgpu as dg
@@ -27,12 +28,6 @@ def test_ranks_solve_the_linear_system(graph, data):
     )
     rank = graph.answers(found, "rank")
     assert [rank[v] for v in range(graph.n)] == pytest.approx(list(wanted), rel=1e-9, abs=1e-11)
-
-
-def web(n=3000, m=9000, seed=3):
-    rng = np.random.default_rng(seed)
-    edges = pd.DataFrame({"src": rng.integers(0, n, m), "dst": rng.zipf(1.4, m) % n})
-    return edges[edges["src"] != edges["dst"]]
 
 
 @pytest.mark.parametrize("directed", [True, False])

@@ -43,7 +43,7 @@ def by_matrix(graph, personal, iterations):
 
 def ranks(view, iterations, *, personal=None, dtype="float64", tolerance=0.0):
     how = {"damping": 0.85, "tolerance": tolerance, "max_iterations": iterations}
-    return cpu.pagerank(view, personal, np.dtype(dtype), report=Report("pagerank"), **how)
+    return cpu.pagerank(view, personal, None, np.dtype(dtype), report=Report("pagerank"), **how)
 
 
 @settings(max_examples=50)

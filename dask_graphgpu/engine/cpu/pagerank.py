@@ -24,6 +24,7 @@ from dask_graphgpu.report import Report
 def pagerank(
     view: View,
     personal: np.ndarray | None,
+    start: np.ndarray | None,
     dtype: Any,
     *,
     damping: float,
@@ -47,16 +48,17 @@ def pagerank(
     into = blocked_rows(rows)
     blocks = len(into[0]) - 1
     degree = view.weighted_degrees("out")
-    rank = np.full(n, 1 / n, dtype)
+    ranks = 1 / n if start is None else start
+    rank = np.full(n, ranks, dtype)
     with np.errstate(over="ignore"):  # a rank that is not finite is told by who asked
         some = degree.astype(np.float64, copy=False)  # NumPy's own buffer for this has to be there
-        share = np.divide(1 / n, some, out=np.zeros(n), where=degree > 0).astype(dtype)
+        share = np.divide(ranks, some, out=np.zeros(n), where=degree > 0).astype(dtype)
     spare = np.empty_like(share)
-    lost = float((degree <= 0).sum()) / n
+    lost = float(rank.sum(where=degree <= 0, dtype=np.float64))
     jumps = np.empty(0) if personal is None else personal
     left, over, change = max_iterations, False, np.inf
     while left and not over:
-        start = time.perf_counter()
+        began = time.perf_counter()
         most = min(left, passes_at_once(rows.num_edges + n))
         claimed, done = np.zeros((2, most), np.int64)
         made, lost, change, over = for_blocks(
@@ -72,7 +74,7 @@ def pagerank(
         report.advance(
             "pull", supersteps=made, frontier=n, edges=made * rows.num_edges,
             bytes=made * (rows.num_edges * each + n * (16 + 3 * rank.itemsize)),
-            seconds=time.perf_counter() - start,
+            seconds=time.perf_counter() - began,
         )  # fmt: skip
     if not over and tolerance:
         raise not_converged(max_iterations, n, {"dangling": lost, "residual": change})

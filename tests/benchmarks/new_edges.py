@@ -1,0 +1,158 @@
+"""Yesterday's answer and the edges that are new since, beside the whole run: components, ranks, and cores.
+
+    python tests/benchmarks/new_edges.py [--scales 20 22] [--pairs 5] [--turns 3]
+
+Components are from Parquet to Parquet, in this process: of all edges; and of a hundredth of them, drawn at random,
+with ``labels`` of the others. Pairs are strings, as `entities.py` makes them. Of ranks it is iterations to a tolerance,
+and the edges that they read, from nothing and from the ranks without the new edges; of cores how much of the graph may
+have changed: edge ends at vertices of which more neighbours than their old number have no lower one. ``--graphs`` :
+Parquet files of directed edges beside R-MAT. Seconds are the least of ``--turns``, and those of processors, which
+other work on the machine lengthens less.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from entities import write_pairs
+from graphs import BenchmarkGraph, rmat
+
+import dask_graphgpu
+from dask_graphgpu.io.output import write_parquet
+
+_PART = 100  # one in so many edges is new
+
+
+def components(edges: Path, output: Path, **given: str | Path) -> None:
+    """One call, from files to files."""
+    labels = given.pop("labels", None)
+    more = {} if labels is None else {"labels": dd.read_parquet(labels)}
+    found = dd.read_parquet(edges).graph(**given).weakly_connected_components(**more)
+    write_parquet(found, output)
+
+
+def measured(call: Callable[[], None], turns: int) -> tuple[float, float]:
+    """Least seconds of some calls, and least seconds of processors."""
+    taken = []
+    for _ in range(turns):
+        start = time.perf_counter(), time.process_time()
+        call()
+        taken.append((time.perf_counter() - start[0], time.process_time() - start[1]))
+    wall, processor = zip(*taken, strict=True)
+    return min(wall), min(processor)
+
+
+def drawn(rows: int) -> np.ndarray:
+    """Which edges are new."""
+    return np.random.default_rng(5).random(rows) < 1 / _PART
+
+
+def split(edges: Path, folder: Path) -> tuple[Path, Path]:
+    """Files of the edges without the new ones, and of these."""
+    table = pq.read_table(edges)
+    new = drawn(len(table))
+    paths = folder / "old.parquet", folder / "new.parquet"
+    for path, chosen in zip(paths, (~new, new), strict=True):
+        pq.write_table(table.filter(pa.array(chosen)), path)
+    return paths
+
+
+def compare(name: str, edges: Path, folder: Path, turns: int, **ids: str) -> str:
+    """A row: seconds of all edges, and of the new ones with labels; the answers are the same."""
+    folder.mkdir()
+    old, new = split(edges, folder)
+    components(old, folder / "labels", **ids)
+    every = measured(lambda: components(edges, folder / "every", **ids), turns)
+    given = {"labels": folder / "labels", **ids}
+    added = measured(lambda: components(new, folder / "added", **given), turns)
+    answers = [pq.read_table(folder / each) for each in ("every", "added")]
+    assert answers[0].equals(answers[1])
+    shown = (f"{seconds:.2f}" for both in zip(every, added, strict=True) for seconds in both)
+    return f"| {name} | {' | '.join(shown)} | {every[1] / added[1]:.1f} |"
+
+
+def compare_ranks(graph: BenchmarkGraph, tolerance: float) -> Iterator[str]:
+    """Rows: iterations and millions of edges of each method, from nothing and from old ranks."""
+    edges = pd.read_parquet(graph.path, columns=["src", "dst"])
+    old = edges[~drawn(len(edges))].graph(directed=graph.directed)
+    whole = edges.graph(directed=graph.directed).persist()
+    asked = {"tolerance": tolerance, "max_iterations": 500}
+    before = old.pagerank(**asked)
+    for method in ("power", "delta"):
+        cells = [graph.name, f"{tolerance:g}", method]
+        for start in (None, before):
+            whole.pagerank(method=method, start=start, **asked)
+            report = dask_graphgpu.last_report()
+            cells += [f"{report['supersteps'].sum()}", f"{report['edges'].sum() / 1e6:.0f}"]
+        yield f"| {' | '.join(cells)} |"
+
+
+def compare_cores(graph: BenchmarkGraph) -> str:
+    """A row: parts of the vertices whose number is higher, and of the edge ends that would have to be looked at."""
+    edges = pd.read_parquet(graph.path, columns=["src", "dst"])
+    edges = edges[edges["src"] != edges["dst"]]
+    n = int(edges.max().max()) + 1
+    number = []
+    for some in (edges[~drawn(len(edges))], edges):
+        found = some.graph(directed=False).core_number()
+        number.append(np.zeros(n, np.int64))
+        number[-1][found["vertex"]] = found["core_number"]
+    low, high = edges.min(axis=1).to_numpy(), edges.max(axis=1).to_numpy()
+    low, high = np.divmod(np.unique(low * n + high), n)
+    ends, others = np.concatenate([low, high]), np.concatenate([high, low])
+    old, new = number
+    degree = np.bincount(ends, minlength=n)
+    may = np.bincount(ends[old[others] >= old[ends]], minlength=n) > old
+    rose = (new > old)[degree > 0].mean()
+    return f"| {graph.name} | {rose:.0%} | {degree[may].sum() / degree.sum():.0%} |"
+
+
+def main() -> None:
+    """Print Markdown."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--scales", type=int, nargs="*", default=[20])
+    parser.add_argument("--pairs", type=float, nargs="*", default=[5], help="millions")
+    parser.add_argument("--graphs", type=Path, nargs="*", default=[])
+    parser.add_argument("--turns", type=int, default=3)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        made = [rmat(scale, 16, folder) for scale in options.scales]
+        print(
+            "| components of | all edges, s | processors, s | 1 % and labels, s | processors, s | times |\n"
+            "| --- | --- | --- | --- | --- | --- |"
+        )
+        for graph in made:
+            work = folder / f"{graph.path.stem} labels"
+            print(compare(graph.name, graph.path, work, options.turns), flush=True)
+        ids = {"source": "left", "destination": "right"}
+        for millions in options.pairs:
+            pairs, work = folder / f"pairs {millions}", folder / f"labels {millions}"
+            write_pairs(pairs, int(millions * 1e6))
+            name = f"{millions:g} M pairs of strings"
+            print(compare(name, pairs, work, options.turns, **ids), flush=True)
+        made += [BenchmarkGraph(path.stem, path, directed=True) for path in options.graphs]
+        print(
+            "\n| ranks of | tolerance | method | iterations | M edges | from old ranks | M edges |\n"
+            "| --- | --- | --- | --- | --- | --- | --- |"
+        )
+        for graph in made:
+            for tolerance in (1e-6, 1e-9):
+                for row in compare_ranks(graph, tolerance):
+                    print(row, flush=True)
+        print("\n| cores of | vertices that rise | edge ends to look at |\n| --- | --- | --- |")
+        for graph in made:
+            print(compare_cores(graph), flush=True)
+
+
+if __name__ == "__main__":
+    main()
