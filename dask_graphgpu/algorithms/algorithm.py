@@ -32,6 +32,7 @@ class Algorithm(ABC):
     rule : how repeated rows become one edge: "min", "max", "sum", "one" or "keep"
     by : whether its rows are built by "source" or by "destination"
     pair_frames : arguments that are frames with the id columns of edges, instead of a vertex and values
+    group_frames : arguments that are frames with the group of each vertex, and may name ids that are no vertices
     returns_weight : whether it reads the weights only to give them back, whatever they are
     """
 
@@ -42,6 +43,7 @@ class Algorithm(ABC):
     rule: ClassVar[str]
     by: ClassVar[str] = "source"
     pair_frames: ClassVar[tuple[str, ...]] = ()
+    group_frames: ClassVar[tuple[str, ...]] = ()
     returns_weight: ClassVar[bool] = False
 
     def engine_functions(self) -> tuple[str, ...]:
@@ -63,6 +65,10 @@ class Algorithm(ABC):
     def frame_columns(self, name: str) -> int:
         """How many columns of values a frame has that is given as the argument ``name``."""
         return 1
+
+    def beside_groups(self, name: str) -> tuple[str, ...]:
+        """Columns of values that are read of a frame of groups, given as the argument ``name``."""
+        return ()
 
     @abstractmethod
     def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
@@ -144,7 +150,7 @@ def check_names_no_vertex(algorithm: Algorithm, rows: Mapping[str, int]) -> None
                 f"{said(first)} is no vertex of this graph: the edge frame is empty"
             )
     for name, number in rows.items():
-        if number:
+        if number and name not in algorithm.group_frames:
             raise UnknownVertex(
                 f"{name}: {number} of its ids are not vertices of this graph: the edge frame is empty"
             )

@@ -9,10 +9,14 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from dask_graphgpu.algorithms.algorithm import Algorithm
 from dask_graphgpu.algorithms.run import Run
+from dask_graphgpu.algorithms.vertex_labels import check_groups, read_start
+from dask_graphgpu.algorithms.vertex_values import vertices_columns
 from dask_graphgpu.arguments import check_whole
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
@@ -48,11 +52,18 @@ class LabelPropagation(Algorithm):
     """
 
     max_iterations: int = 10
+    initial: Any = None
 
     rule = "one"
+    group_frames = ("initial",)
 
     def __post_init__(self) -> None:
         check_whole("max_iterations", self.max_iterations, 1)
+        if self.initial is not None:
+            check_groups("initial", self.initial)
+
+    def vertex_columns(self) -> Sequence[str]:
+        return vertices_columns(self.initial)
 
     def engine_functions(self) -> tuple[str, ...]:
         return ("label_propagation",)
@@ -61,5 +72,8 @@ class LabelPropagation(Algorithm):
         return {"vertex": ColumnType("vertex"), "label": ColumnType("vertex")}
 
     def run(self, run: Run) -> Table:
-        label = run.engine.label_propagation(run.view, int(self.max_iterations), report=run.report)
+        start = None
+        if self.initial is not None:
+            start = read_start(run, "initial", self.initial).labels
+        label = run.engine.label_propagation(run.view, int(self.max_iterations), run.report, start)
         return {"vertex": Values(run.vertices), "label": Values(label.take(run.rows))}

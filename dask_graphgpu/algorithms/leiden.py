@@ -15,6 +15,7 @@ import numpy as np
 from dask_graphgpu.algorithms.communities import Communities
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.arguments import check_whole
+from dask_graphgpu.engine.communities import Start
 
 
 @dataclass(frozen=True)
@@ -54,21 +55,19 @@ class Leiden(Communities):
     """
 
     _: KW_ONLY
-    max_iterations: int = 2
+    max_iterations: int | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_whole("max_iterations", self.max_iterations, 1)
+        if self.max_iterations is not None:
+            check_whole("max_iterations", self.max_iterations, 1)
 
     def engine_functions(self) -> tuple[str, ...]:
         return ("leiden",)
 
-    def found(self, run: Run) -> tuple[np.ndarray, float]:
+    def found(self, run: Run, start: Start | None) -> tuple[np.ndarray, float]:
+        iterations = self.max_iterations or (2 if start is None else 1)
         community, modularity = run.engine.leiden(
-            run.view,
-            float(self.resolution),
-            int(self.seed),
-            int(self.max_iterations),
-            report=run.report,
+            run.view, float(self.resolution), int(self.seed), int(iterations), run.report, start
         )
         return community, modularity

@@ -20,6 +20,7 @@ import numpy as np
 
 from dask_graphgpu.algorithms.communities import Communities
 from dask_graphgpu.algorithms.run import Run
+from dask_graphgpu.engine.communities import Start
 
 
 @dataclass(frozen=True)
@@ -66,8 +67,8 @@ class Louvain(Communities):
     def engine_functions(self) -> tuple[str, ...]:
         return ("louvain",)
 
-    def found(self, run: Run) -> tuple[np.ndarray, float]:
+    def found(self, run: Run, start: Start | None) -> tuple[np.ndarray, float]:
         community, modularity = run.engine.louvain(
-            run.view, float(self.resolution), int(self.seed), report=run.report
+            run.view, float(self.resolution), int(self.seed), run.report, start
         )
         return community, modularity

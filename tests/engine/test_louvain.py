@@ -118,7 +118,7 @@ def test_parts_and_rows_of_a_level(graph):
     with in_batches(), on_threads(3):
         moves = _moves(view, 1.0, 0, Report(""), 0)
         level = moves.first
-        labels, count = moves.moved(level, moves.alone(level))
+        labels, count = moves.moved(level, moves.alone(level), None)
         after = level.aggregated(labels, count)
     n = len(level)
     rows = np.repeat(np.arange(n), np.diff(level.offsets.view(np.int64)))
