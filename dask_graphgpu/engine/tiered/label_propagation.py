@@ -80,7 +80,7 @@ def label_propagation(view: View, iterations: int, report: Report, start: Any = 
             sides += (kind(each, cut) for each in views)
             voting = _Voting(here, sides)
             for step in range(iterations):
-                start = time.perf_counter()
+                begun = time.perf_counter()
                 changed = voting.superstep(
                     labels[step % 2], labels[1 - step % 2], step == 0 and start is None
                 )
@@ -88,7 +88,7 @@ def label_propagation(view: View, iterations: int, report: Report, start: Any = 
                 report.advance(
                     "pull", supersteps=1, frontier=n, edges=edges,
                     bytes=edges * 2 * ids.itemsize + n * 4 * ids.itemsize,
-                    seconds=time.perf_counter() - start,
+                    seconds=time.perf_counter() - begun,
                 )  # fmt: skip
                 if not changed:
                     break
