@@ -38,17 +38,33 @@ class LabelPropagation(Algorithm):
     ----------
     max_iterations : int
         Iterations at most; fewer when one changes nothing, after which none would.
+    initial : frame or str, optional
+        The groups to start from: a frame with the id column(s) and one more column, the group of each vertex,
+        or an earlier result as it is, or the name of a column of numbers of the vertices frame. Groups are any
+        integers or strings; of several columns ``community``, ``label`` or ``component`` is read. Vertices that
+        it does not name start alone; ids that are no vertices are passed over, and counted in
+        ``last_report().attrs["ignored"]``.
 
     Returns
     -------
     frame
         ``vertex``, ``label``: an id. One row a vertex in ascending order of ids.
 
+    Raises
+    ------
+    InvalidArgument
+        ``max_iterations`` is out of range; a vertex has two rows in ``initial``.
+    InvalidVertices
+        ``initial`` has no id column, or a null in it or in the groups.
+
     Notes
     -----
     Cost: O(V + E) an iteration; of a directed graph the in-edges are made as well. Labels may swing
     for ever, as in a path of two vertices, so that this is not about converging. Weights are not
     read.
+
+    From ``initial`` the label of a group is its smallest id, of vertices of this graph: ties go by it, and the result
+    names it, whatever the group was called.
     """
 
     max_iterations: int = 10
