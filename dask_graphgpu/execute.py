@@ -18,6 +18,7 @@ from dask_graphgpu import where
 from dask_graphgpu.algorithms import Algorithm
 from dask_graphgpu.algorithms.algorithm import check_names_no_vertex
 from dask_graphgpu.algorithms.run import Run
+from dask_graphgpu.algorithms.vertex_labels import group_columns
 from dask_graphgpu.algorithms.vertex_values import FrameColumns
 from dask_graphgpu.checkpoint import Checkpointing, call_of
 from dask_graphgpu.cluster import lazy, watch
@@ -290,6 +291,12 @@ def _take_frames(
             changes[field.name] = FrameColumns(())
             continue
         rest = [str(c) for c in value.columns if c not in ids]
+        if field.name in algorithm.group_frames:
+            beside = algorithm.beside_groups(field.name)
+            groups = group_columns(field.name, rest, beside, schema)
+            frames[field.name] = ValueFrame.of(value, (*ids, *groups), beside, field.name)
+            changes[field.name] = FrameColumns(beside, len(groups))
+            continue
         number = algorithm.frame_columns(field.name)
         if len(rest) != number:
             raise InvalidArgument(

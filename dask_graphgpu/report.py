@@ -84,8 +84,8 @@ class Report:
     way in which a GPU got them, the parts, the supersteps that had any, and their bytes.
     ``sides``: what the "gpu" and the "cpu" have done of a run that they share. ``compiled``: seconds
     that compiling took, which no advance counts. ``took``: seconds to "read" and to "build" the graph. ``graph``:
-    how many "edges" and "vertices" it has, and its "bytes" where it is on one rank. ``ignored``: rows of a frame among
-    the arguments that name no vertex, and need not.
+    how many "edges" and "vertices" it has, and its "bytes" where it is on one rank. ``ignored``: rows of frames among
+    the arguments, by argument, whose ids are no vertices.
     ``number`` tells the reports of a process apart.
     """
 
@@ -102,9 +102,9 @@ class Report:
     moved: dict[str, dict[str, int]] = field(default_factory=dict)
     sides: dict[str, dict[str, int]] = field(default_factory=dict)
     graph: dict[str, int] = field(default_factory=dict)
+    ignored: dict[str, int] = field(default_factory=dict)
     compiled: float = 0.0
     took: dict[str, float] = field(default_factory=dict)
-    ignored: int = 0
     number: int = field(default_factory=_numbers.__next__, compare=False)
     _clock: float = field(default_factory=seconds_compiling, compare=False, repr=False)
     _owed: float = field(default=0.0, compare=False, repr=False)
@@ -178,7 +178,7 @@ class Report:
         }
         frame.attrs["memory"] = self.memory
         frame.attrs["graph"] = dict(self.graph)
-        frame.attrs["ignored"] = self.ignored
+        frame.attrs["ignored"] = dict(self.ignored)
         frame.attrs["disk_bytes"] = self.disk_bytes
         frame.attrs["moved"] = {way: dict(of) for way, of in self.moved.items()}
         frame.attrs["sides"] = {side: dict(of) for side, of in self.sides.items()}
@@ -257,10 +257,10 @@ def last_report() -> RunReport:
         vertices at its start), ``edges`` read, ``bytes`` moved (modelled from the arrays touched)
         and ``seconds``, without those that compiling took. ``attrs["algorithm"]`` names the method.
         ``attrs["graph"]`` has the number of ``edges`` (rows) and ``vertices`` of the graph, and its ``bytes`` (not on
-        several ranks).
+        several ranks). ``attrs["ignored"]`` has, by argument, the rows of a frame such as ``initial`` whose ids are
+        no vertices of the graph.
         ``attrs["seconds"]`` has the seconds of each part: to "read" and "build" the graph, for this run or when it
         was persisted (not of a saved one), "compile", which is ``attrs["compile_seconds"]`` too, and "run".
-        ``attrs["ignored"]`` counts rows of ``start=`` whose ids are no vertices.
         ``attrs["disk_bytes"]`` is what was read of edges that lie in pages on disk. With ``engine="hybrid"``,
         ``attrs["sides"]`` has a dict for "gpu" and one for "cpu": ``supersteps`` in which it went along edges, of
         these ``alone`` those in which the other one did not, ``pages`` and ``edges``.

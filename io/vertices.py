@@ -61,7 +61,8 @@ def read_vertices(
                 f"column {name!r} of {what} is of type {series.dtype}; a program reads numbers only"
             )
         null = series.isna().to_numpy().copy()
-        filled = series.fillna(0) if null.any() else series
+        none = False if pd.api.types.is_bool_dtype(series.dtype) else 0
+        filled = series.fillna(none) if null.any() else series
         values[name] = filled.to_numpy()
         if values[name].dtype == object:
             values[name] = filled.to_numpy(dtype=np.float64)

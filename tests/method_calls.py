@@ -7,6 +7,7 @@ import dask_graphgpu  # noqa: F401  puts .graph on frames
 
 SOME = pd.DataFrame({"vertex": [3, 5, 3, 9], "x": [0.5, 0.2, 0.1, 0.3]})
 FEW = SOME.iloc[1:]
+GROUPS = pd.DataFrame({"vertex": range(0, 3000, 2), "community": [v % 7 for v in range(1500)]})
 STEPS = {"tolerance": 0, "max_iterations": 4}
 
 METHODS = {
@@ -31,6 +32,7 @@ IN_PLACES = {
     "hits": lambda graph: graph.hits(),
     "hits unweighted": lambda graph: graph.hits(weighted=False),
     "labels": lambda graph: graph.label_propagation(5),
+    "labels from groups": lambda graph: graph.label_propagation(3, initial=GROUPS),
     "forest": lambda graph: graph.minimum_spanning_forest(),
     "strong components": lambda graph: graph.strongly_connected_components(),
     "cores": lambda graph: graph.core_number(),
@@ -62,6 +64,7 @@ IN_PLACES = {
     "degree": lambda graph: graph.degree(),
     "louvain": lambda graph: graph.louvain(),
     "leiden": lambda graph: graph.leiden(),
+    "leiden from groups": lambda graph: graph.leiden(initial=GROUPS),
     "triangles": lambda graph: graph.triangle_count(),
     "clustering": lambda graph: graph.clustering_coefficient(),
     "jaccard": lambda graph: graph.jaccard(),

@@ -198,11 +198,11 @@ def clustering(n, edges, *, directed=True):
     return found
 
 
-def label_propagation(n, edges, iterations, *, directed=True, rank=None):
+def label_propagation(n, edges, iterations, *, directed=True, rank=None, start=None):
     """The vertex whose label each has: counters over sets of edges, all vertices at once."""
     rank = range(n) if rank is None else rank
     arcs = {(u, v) for u, v, _ in _arcs(edges, directed) if u != v}
-    label = list(range(n))
+    label = list(range(n) if start is None else start)
     for _ in range(iterations):
         votes = [Counter() for _ in range(n)]
         for u, v in arcs:

@@ -10,35 +10,42 @@ LEAST_ROUND = 1e-6
 _WORD = 2**64 - 1
 
 
-def louvain(n, edges, *, resolution=1.0, seed=0, rank=None):
+def louvain(n, edges, *, resolution=1.0, seed=0, rank=None, start=None, fixed=()):
     """Smallest member by rank of each vertex's community, and the modularity.
 
-    ``edges``: (u, v) or (u, v, whole weight), each once; directions mean nothing.
+    ``edges``: (u, v) or (u, v, whole weight), each once; directions mean nothing. ``start``: vertices that are in one
+    community at first have one label, any below n; ``fixed``: those that do not move.
     """
     rank, rows, loops = _by_rank(n, edges, rank)
+    labels, fixed = _begun(rank, start, fixed)
     rng, place, modularity = np.random.default_rng(seed), list(range(n)), 0.0
     total = sum(loops) + sum(sum(row.values()) for row in rows)
+    if not total:
+        place = labels
     while total:
-        labels = list(range(len(rows)))
-        labels, modularity = _moved(rows, loops, labels, total, resolution, _salt(rng))
+        labels, modularity = _moved(rows, loops, labels, total, resolution, _salt(rng), fixed)
         labels, count = _renumbered(labels)
         if count == len(rows):
             break
         place = [labels[v] for v in place]
+        fixed = {labels[v] for v in fixed}
         rows, loops = _aggregated(rows, loops, labels, count)
+        labels = list(range(count))
     return _by_vertex(rank, _smallest(place)), modularity
 
 
-def leiden(n, edges, *, resolution=1.0, seed=0, iterations=2, rank=None):
+def leiden(n, edges, *, resolution=1.0, seed=0, iterations=2, rank=None, start=None, fixed=()):
     """As `louvain`, with refinement."""
     rank, rows, loops = _by_rank(n, edges, rank)
     total = sum(loops) + sum(sum(row.values()) for row in rows)
-    rng, labels = np.random.default_rng(seed), list(range(n))
+    rng = np.random.default_rng(seed)
+    labels, fixed = _begun(rank, start, fixed)
     if not total:
-        return labels, 0.0
-    for _ in range(iterations):
-        before, labels = labels, _once(rows, loops, labels, total, resolution, rng)
-        if labels == before:
+        return _by_vertex(rank, _smallest(_held(rows, labels, fixed))), 0.0
+    for k in range(iterations):
+        refines = k > 0 or start is None
+        before, labels = labels, _once(rows, loops, labels, total, resolution, rng, fixed, refines)
+        if refines and labels == before:
             break
     totals = [0] * n
     for v, row in enumerate(rows):
@@ -47,19 +54,41 @@ def leiden(n, edges, *, resolution=1.0, seed=0, iterations=2, rank=None):
     return _by_vertex(rank, labels), modularity
 
 
-def _once(rows, loops, labels, total, resolution, rng):
-    place = list(range(len(rows)))
+def _begun(rank, start, fixed):
+    """Smallest members of the communities at first, by rank, and which ranks are fixed."""
+    labels = list(range(len(rank)))
+    if start is not None:
+        for place, label in zip(rank, start, strict=True):
+            labels[place] = label
+    return _smallest(labels), {rank[v] for v in fixed}
+
+
+def _held(rows, labels, fixed):
+    """Connected pieces of communities, those with fixed vertices of one community as one."""
+    pieces = _connected(rows, labels)
+    held = {pieces[v] for v in fixed}
+    one = {labels[v]: pieces[v] for v in sorted(fixed)}
+    return [one[labels[v]] if piece in held else piece for v, piece in enumerate(pieces)]
+
+
+def _once(rows, loops, labels, total, resolution, rng, fixed, refines):
+    place, first = list(range(len(rows))), True
     while True:
-        labels, _ = _moved(rows, loops, labels, total, resolution, _salt(rng))
+        labels, _ = _moved(rows, loops, labels, total, resolution, _salt(rng), fixed)
         labels, count = _renumbered(labels)
         if count == len(rows):
             break
-        parts = _refined(rows, loops, labels, resolution / total, _salt(rng))
+        if refines or not first:
+            parts = _refined(rows, loops, labels, resolution / total, _salt(rng))
+        else:
+            parts = _connected(rows, labels)
+        first = False
         parts, number = _renumbered(parts)
         if number == len(rows):
-            labels = _connected(rows, labels)
+            labels = _held(rows, labels, fixed)
             break
         place = [parts[v] for v in place]
+        fixed = {parts[v] for v in fixed}
         of_parts = dict(zip(parts, labels, strict=True))
         rows, loops = _aggregated(rows, loops, parts, number)
         labels = [of_parts[part] for part in range(number)]
@@ -165,7 +194,7 @@ def _class_of(v, salt):
     return _mixed(v * 0x9E3779B97F4A7C15 + salt & _WORD) % CLASSES
 
 
-def _moved(rows, loops, labels, total, resolution, salt):
+def _moved(rows, loops, labels, total, resolution, salt, fixed):
     n, scale = len(rows), resolution / total
     degree = [loops[v] + sum(rows[v].values()) for v in range(n)]
     labels, totals = list(labels), [0] * n
@@ -177,7 +206,7 @@ def _moved(rows, loops, labels, total, resolution, salt):
     while True:
         turns, moved = _mixed(salt + rounds & _WORD), 0
         for turn in range(CLASSES):
-            looking = [v for v in active if _class_of(v, turns) == turn]
+            looking = [v for v in active - fixed if _class_of(v, turns) == turn]
             active.difference_update(looking)
             goes = {
                 v: _destination(

@@ -33,6 +33,7 @@ class Algorithm(ABC):
     by : whether its rows are built by "source" or by "destination"
     pair_frames : arguments that are frames with the id columns of edges, instead of a vertex and values
     label_frames : arguments that are frames with vertices and, as ids, their clusters
+    group_frames : arguments that are frames with the group of each vertex, and may name ids that are no vertices
     returns_weight : whether it reads the weights only to give them back, whatever they are
     """
 
@@ -44,6 +45,7 @@ class Algorithm(ABC):
     by: ClassVar[str] = "source"
     pair_frames: ClassVar[tuple[str, ...]] = ()
     label_frames: ClassVar[tuple[str, ...]] = ()
+    group_frames: ClassVar[tuple[str, ...]] = ()
     returns_weight: ClassVar[bool] = False
 
     def engine_functions(self) -> tuple[str, ...]:
@@ -65,6 +67,10 @@ class Algorithm(ABC):
     def frame_columns(self, name: str) -> int:
         """How many columns of values a frame has that is given as the argument ``name``."""
         return 1
+
+    def beside_groups(self, name: str) -> tuple[str, ...]:
+        """Columns of values that are read of a frame of groups, given as the argument ``name``."""
+        return ()
 
     @abstractmethod
     def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
@@ -146,7 +152,7 @@ def check_names_no_vertex(algorithm: Algorithm, rows: Mapping[str, int]) -> None
                 f"{said(first)} is no vertex of this graph: the edge frame is empty"
             )
     for name, number in rows.items():
-        if number:
+        if number and name not in algorithm.group_frames:
             raise UnknownVertex(
                 f"{name}: {number} of its ids are not vertices of this graph: the edge frame is empty"
             )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +15,11 @@ from dask_graphgpu.algorithms.algorithm import (
     require_weight,
 )
 from dask_graphgpu.algorithms.run import Run
-from dask_graphgpu.arguments import check_real, check_whole
+from dask_graphgpu.algorithms.vertex_labels import check_groups, read_start
+from dask_graphgpu.algorithms.vertex_values import vertices_columns
+from dask_graphgpu.arguments import check_real, check_whole, refuse
+from dask_graphgpu.engine.communities import Start
+from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
 
@@ -26,14 +32,33 @@ class Communities(Algorithm):
     resolution: float = 1.0
     seed: int = 0
     weighted: bool | None = None
+    initial: Any = None
+    fixed: str | None = None
 
     rule = "sum"
+    group_frames = ("initial",)
 
     def __post_init__(self) -> None:
         check_real(
             "resolution", self.resolution, "a finite number above 0", lambda r: 0 < r < np.inf
         )
         check_whole("seed", self.seed, 0)
+        if self.initial is not None:
+            check_groups("initial", self.initial)
+        if self.fixed is None:
+            return
+        if not isinstance(self.fixed, str):
+            refuse("fixed", self.fixed, "is the name of a column")
+        if self.initial is None:
+            raise InvalidArgument(
+                f"fixed={self.fixed!r} names a column of initial, which is not given"
+            )
+
+    def vertex_columns(self) -> Sequence[str]:
+        return vertices_columns(self.initial, self.fixed if isinstance(self.initial, str) else None)
+
+    def beside_groups(self, name: str) -> tuple[str, ...]:
+        return () if self.fixed is None else (self.fixed,)
 
     def reads_weight(self, schema: EdgeSchema) -> bool:
         if self.weighted:
@@ -48,12 +73,15 @@ class Communities(Algorithm):
         }
 
     @abstractmethod
-    def found(self, run: Run) -> tuple[np.ndarray, float]:
+    def found(self, run: Run, start: Start | None) -> tuple[np.ndarray, float]:
         """The smallest member of each vertex's community, and the modularity."""
 
     def run(self, run: Run) -> Table:
         refuse_extreme_weights(run, "graph")
-        community, modularity = self.found(run)
+        start = None
+        if self.initial is not None:
+            start = read_start(run, "initial", self.initial, self.fixed)
+        community, modularity = self.found(run, start)
         return {
             "vertex": Values(run.vertices),
             "community": Values(community.take(run.rows)),

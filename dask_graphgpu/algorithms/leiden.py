@@ -4,6 +4,7 @@ References
 ----------
 .. [1] Traag, Waltman, van Eck, "From Louvain to Leiden: guaranteeing well-connected communities",
    Scientific Reports 2019.
+.. [2] Sahu, "A starting point for dynamic community detection with Leiden algorithm", arXiv 2405.11658.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 from dask_graphgpu.algorithms.communities import Communities
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.arguments import check_whole
+from dask_graphgpu.engine.communities import Start
 
 
 @dataclass(frozen=True)
@@ -35,8 +37,18 @@ class Leiden(Communities):
         modularity, and so does the other engine; several ranks give the answer of one GPU.
     weighted : bool, optional
         Count edges by their weight. Default: when the graph has weights.
-    max_iterations : int
-        Rounds at most, each from the communities of the one before; fewer when one changes nothing.
+    initial : frame or str, optional
+        The groups to start from: a frame with the id column(s) and one more column, the group of each vertex,
+        or an earlier result as it is, or the name of a column of numbers of the vertices frame. Groups are any
+        integers or strings; of several columns ``community``, ``label`` or ``component`` is read. Vertices that
+        it does not name start alone; ids that are no vertices are passed over, and counted in
+        ``last_report().attrs["ignored"]``.
+    fixed : str, optional
+        Name of a column of ``initial``, of truth values: vertices that stay in their group. Fixed vertices end in
+        one community exactly when their groups were the same; others may join these.
+    max_iterations : int, optional
+        Rounds at most, each from the communities of the one before; fewer when one changes nothing. Default: 2,
+        or 1 from ``initial``.
 
     Returns
     -------
@@ -45,30 +57,44 @@ class Leiden(Communities):
         all communities at this resolution, the same in every row (0 without edges). One row a vertex
         in ascending order of ids.
 
+    Raises
+    ------
+    InvalidArgument
+        An argument is out of range; a vertex has two rows in ``initial``; ``fixed`` names no column of it, or one
+        that is not of truth values.
+    InvalidVertices
+        ``initial`` has no id column, or a null in it or in the groups.
+    InvalidEdges
+        Weights are so large or small that sums of them would be lost.
+
     Notes
     -----
     Which part a vertex joins is drawn, with better ones more likely, on the CPU engine; on the GPU
     engine and on several ranks it is the best, and the seed says which vertices choose at the same
     time. Cost: as ``louvain``, twice an iteration. In each of these ways the answer depends on the edges
     and the arguments, not on threads, ranks, partitions or the order in memory.
+
+    From ``initial`` modularity is at least that of the groups given, of which those that are not connected come apart.
+    In the first round the connected pieces of communities become vertices, not their refined parts: of many divisions
+    of about the same modularity it finds one near to the groups, in a fraction of the time. Further rounds refine all:
+    they move more vertices, and are for groups that are no communities yet: from connected components take three.
+    A community with fixed vertices may be in several pieces, each of which has one.
     """
 
     _: KW_ONLY
-    max_iterations: int = 2
+    max_iterations: int | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_whole("max_iterations", self.max_iterations, 1)
+        if self.max_iterations is not None:
+            check_whole("max_iterations", self.max_iterations, 1)
 
     def engine_functions(self) -> tuple[str, ...]:
         return ("leiden",)
 
-    def found(self, run: Run) -> tuple[np.ndarray, float]:
+    def found(self, run: Run, start: Start | None) -> tuple[np.ndarray, float]:
+        iterations = self.max_iterations or (2 if start is None else 1)
         community, modularity = run.engine.leiden(
-            run.view,
-            float(self.resolution),
-            int(self.seed),
-            int(self.max_iterations),
-            report=run.report,
+            run.view, float(self.resolution), int(self.seed), int(iterations), run.report, start
         )
         return community, modularity

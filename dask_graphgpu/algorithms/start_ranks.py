@@ -79,7 +79,7 @@ def _known_values(run: Run, value: FrameColumns) -> tuple[np.ndarray, np.ndarray
         raise InvalidArgument(
             f"start: {repeated} vertices have more than one row; drop the repeats"
         )
-    run.report.ignored = ignored
+    run.report.ignored["start"] = ignored
     return values, times > 0
 
 

@@ -17,12 +17,18 @@ from dask_graphgpu.partition import rowwise
 from dask_graphgpu.partition.chunk import VertexChunk
 from dask_graphgpu.partition.ids import common_type
 
+_IDS = "the graph's ids and those given"
+
 
 @dataclass(frozen=True)
 class FrameColumns:
-    """Value columns of a frame that was given as an argument; its chunks are in ``Run.frames``."""
+    """Value columns of a frame that was given as an argument; its chunks are in ``Run.frames``.
+
+    ``groups`` : columns of groups, which stand behind the ids in chunks; see `vertex_labels`.
+    """
 
     names: tuple[str, ...]
+    groups: int = 0
 
 
 def check_values(name: str, value: Any, *, number: bool = False, several: bool = False) -> None:
@@ -178,13 +184,9 @@ def numbers_by_row(run: Run, names: Sequence[str]) -> tuple[np.ndarray, int, lis
 
 
 def _numbers(run: Run, name: str, chunks: Sequence[VertexChunk]) -> np.ndarray:
-    """Numbers of the rows of a frame's chunks, which are those of this rank; collective.
-
-    All ranks ask together, also those that hold no row of the frame.
-    """
+    """Numbers of the rows of a frame's chunks, which are those of this rank; collective."""
     assert run.ranks is not None
-    tables = [chunk.ids() for chunk in chunks] + [run.ids.take(np.empty(0, run.view.numbers.dtype))]
-    table = [_joined(column) for column in zip(*tables, strict=True)]
+    table = _one_table(run, [chunk.ids() for chunk in chunks])
     dense: np.ndarray
     dense, known = run.ids.find_rows(table)
     unknown = run.ranks.sum(len(known) - int(known.sum()))
@@ -194,9 +196,26 @@ def _numbers(run: Run, name: str, chunks: Sequence[VertexChunk]) -> np.ndarray:
     return dense
 
 
-def _joined(columns: Sequence[pa.Array]) -> pa.Array:
-    """Arrays of ids, one after the other, in the type that holds all."""
-    kind = common_type([column.type for column in columns], "the graph's ids and those given")
+def numbers_of(run: Run, tables: Sequence[Sequence[Any]]) -> tuple[Any, Any]:
+    """Dense ids, on ranks numbers, of the rows of tables of ids, and which rows are vertices at all; collective."""
+    if run.ranks is not None:
+        pairs = [run.ids.find_rows(_one_table(run, tables))]
+    else:
+        pairs = [run.ids.find_rows(table) for table in tables]
+    none = run.rows[:0]
+    dense = np.concatenate([none.astype(np.int64), *(each for each, _ in pairs)])
+    return dense, np.concatenate([none.astype(bool), *(known for _, known in pairs)])
+
+
+def _one_table(run: Run, tables: Sequence[Sequence[pa.Array]]) -> list[pa.Array]:
+    """Tables of ids of a rank, which may have none, as one; collective."""
+    none = run.ids.take(np.empty(0, run.view.numbers.dtype))
+    return [joined(column, _IDS) for column in zip(*tables, none, strict=True)]
+
+
+def joined(columns: Sequence[pa.Array], what: str) -> pa.Array:
+    """Arrays of ids, one after the other, in the type that holds all; ``what`` they are, as errors say it."""
+    kind = common_type([column.type for column in columns], what)
     return pa.concat_arrays([column.cast(kind) for column in columns])
 
 

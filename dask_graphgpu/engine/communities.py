@@ -8,11 +8,28 @@ References
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
 from dask_graphgpu.partition.device.masks import all_true
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """What communities are found from, an entry for each vertex.
+
+    Attributes
+    ----------
+    labels : array
+        Which vertices are together at first.
+    fixed : array of bool, optional
+        Those that stay in the community of their label.
+    """
+
+    labels: Any
+    fixed: Any | None = None
 
 
 class Moves(Protocol):
@@ -31,14 +48,17 @@ class Moves(Protocol):
     def alone(self, level: Any) -> Any:
         """A label of its own for each vertex."""
 
-    def moved(self, level: Any, labels: Any) -> tuple[Any, int]:
-        """Numbered labels after moving vertices from those given, which may be written to; how many there are."""
+    def moved(self, level: Any, labels: Any, fixed: Any | None) -> tuple[Any, int]:
+        """Numbered labels after moving vertices from those given, which may be written to; how many there are.
+
+        Those that are ``fixed`` do not move.
+        """
 
     def refined(self, level: Any, labels: Any, count: int) -> tuple[Any, int]:
         """Numbered labels of parts of communities, each connected; how many there are."""
 
-    def apart(self, level: Any, labels: Any, parts: Any) -> Any:
-        """What communities come apart to where refining has joined nothing."""
+    def apart(self, level: Any, labels: Any) -> tuple[Any, int]:
+        """Numbered labels of the connected pieces of communities; how many there are."""
 
     def aggregated(self, level: Any, labels: Any, count: int) -> Any:
         """A level with a vertex for each of ``count`` labels."""
@@ -47,41 +67,89 @@ class Moves(Protocol):
         """Labels of the graph's vertices that depend on nothing but who is together."""
 
 
-def louvain(moves: Moves) -> Any:
+def louvain(moves: Moves, start: Start | None = None) -> Any:
     """Labels of the graph's vertices by moving vertices, then whole communities [1]_."""
     level, place = moves.first, None
+    labels, fixed = _begin(moves, start)
     while True:
-        labels, count = moves.moved(level, moves.alone(level))
+        labels, count = moves.moved(level, labels, fixed)
         if count == len(level):
             return labels if place is None else place
         place = labels if place is None else labels.take(place)
-        level = moves.aggregated(level, labels, count)
+        level, fixed = moves.aggregated(level, labels, count), _any_of(fixed, labels, count)
+        labels = moves.alone(level)
 
 
-def leiden(moves: Moves, iterations: int) -> Any:
-    """Labels of connected communities [2]_: `named` ones, as of `contract.Engine.leiden`."""
-    labels = moves.alone(moves.first)
-    for _ in range(iterations):
-        before, labels = labels, _leiden_once(moves, labels.copy())
-        if all_true(labels == before):
+def leiden(moves: Moves, iterations: int, start: Start | None = None) -> Any:
+    """Labels of connected communities [2]_: `named` ones, as of `contract.Engine.leiden`.
+
+    Notes
+    -----
+    From a start the connected pieces of communities become vertices first, not their refined parts: of the many
+    divisions of about the same modularity one near to the start is found, and sooner.
+    """
+    labels, fixed = _begin(moves, start)
+    for k in range(iterations):
+        refines = k > 0 or start is None
+        before, labels = labels, _leiden_once(moves, labels.copy(), fixed, refines)
+        if refines and all_true(labels == before):
             break
     return labels
 
 
-def _leiden_once(moves: Moves, labels: Any) -> Any:
-    """Labels after one iteration from those given, which may be written to."""
+def without_edges(moves: Moves, start: Start | None) -> Any:
+    """What `leiden` finds where no edge has a weight: only vertices that are fixed are together."""
+    labels, fixed = _begin(moves, start)
+    return moves.named(_kept_together(labels, moves.alone(moves.first), fixed))
+
+
+def _begin(moves: Moves, start: Start | None) -> tuple[Any, Any | None]:
+    """`named` labels to begin with, and which vertices are fixed."""
+    if start is None:
+        return moves.alone(moves.first), None
+    return moves.named(start.labels), start.fixed
+
+
+def _leiden_once(moves: Moves, labels: Any, fixed: Any | None, refines: bool) -> Any:
+    """Labels after one iteration from those given, which may be written to.
+
+    ``refines`` : whether vertices of the graph become parts that are refined, or else connected pieces.
+    """
     level, place = moves.first, None
     while True:
-        labels, count = moves.moved(level, labels)
+        labels, count = moves.moved(level, labels, fixed)
         if count == len(level):
             break
-        parts, number = moves.refined(level, labels, count)
+        if refines or place is not None:
+            parts, number = moves.refined(level, labels, count)
+        else:
+            parts, number = moves.apart(level, labels)
         if number == len(level):
-            labels = moves.apart(level, labels, parts)
+            labels = _kept_together(labels, moves.apart(level, labels)[0], fixed)
             break
         of_parts = labels[:number].copy()
         of_parts[parts.astype(np.intp, copy=False)] = labels
         labels = of_parts
         place = parts if place is None else parts.take(place)
-        level = moves.aggregated(level, parts, number)
+        level, fixed = moves.aggregated(level, parts, number), _any_of(fixed, parts, number)
     return moves.named(labels if place is None else labels.take(place))
+
+
+def _any_of(fixed: Any | None, labels: Any, count: int) -> Any | None:
+    """Which of ``count`` labels a fixed vertex has."""
+    if fixed is None:
+        return None
+    found = np.zeros(count, bool, like=fixed)
+    found[labels[fixed]] = True
+    return found
+
+
+def _kept_together(labels: Any, pieces: Any, fixed: Any | None) -> Any:
+    """The pieces of communities, but those of one community as one that have a fixed vertex."""
+    if fixed is None:
+        return pieces
+    held, piece = np.zeros(len(labels), bool, like=fixed), np.empty_like(pieces)
+    held[pieces[fixed]] = True
+    holds = held[pieces]
+    piece[labels[holds]] = pieces[holds]  # of several any
+    return np.where(holds, piece[labels], pieces)

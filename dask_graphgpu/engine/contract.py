@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from dask_graphgpu.engine.cluster_shapes import Shapes
+    from dask_graphgpu.engine.communities import Start
     from dask_graphgpu.engine.options import RunOptions
     from dask_graphgpu.engine.score_levels import Level
     from dask_graphgpu.engine.state import State
@@ -431,7 +432,12 @@ class Engine(Protocol):
         """
 
     def louvain(
-        self, view: View, resolution: float, seed: int, report: Report
+        self,
+        view: View,
+        resolution: float,
+        seed: int,
+        report: Report,
+        start: Start | None = None,
     ) -> tuple[np.ndarray, float]:
         """Communities by moving vertices, then whole communities.
 
@@ -443,6 +449,9 @@ class Engine(Protocol):
             Above 0; the larger, the smaller the communities.
         seed : int
             Of the order in which vertices are looked at.
+        start : Start, optional
+            What vertices move from, by dense id, on ranks of own vertices: labels are the dense id, or the number, of a
+            vertex that has the label. By default each is alone.
 
         Returns
         -------
@@ -453,16 +462,25 @@ class Engine(Protocol):
         """
 
     def leiden(
-        self, view: View, resolution: float, seed: int, iterations: int, report: Report
+        self,
+        view: View,
+        resolution: float,
+        seed: int,
+        iterations: int,
+        report: Report,
+        start: Start | None = None,
     ) -> tuple[np.ndarray, float]:
         """Communities as `louvain`, of which every one is connected.
 
         What was found by moving vertices is refined before its communities become vertices: they become
         as many vertices as they have well-connected parts, which can then leave. ``iterations`` times,
-        each from the communities of the one before, and fewer when one changes nothing.
+        each from the communities of the one before, and fewer when one changes nothing. From a ``start`` the first of
+        them refines nothing, and vertices that are fixed stay together whatever joins them.
         """
 
-    def label_propagation(self, view: View, iterations: int, report: Report) -> np.ndarray:
+    def label_propagation(
+        self, view: View, iterations: int, report: Report, start: np.ndarray | None = None
+    ) -> np.ndarray:
         """The label of every vertex after some supersteps, in which all change together.
 
         Parameters
@@ -472,11 +490,13 @@ class Engine(Protocol):
             an edge in each direction count each other twice.
         iterations : int
             Supersteps; fewer when one changes nothing.
+        start : array, optional
+            Labels at first: dense ids, on ranks numbers, of own vertices. By default the vertices themselves.
 
         Returns
         -------
         ndarray of the type of the neighbours, shape (num_vertices,)
-            Dense id of the vertex whose label it was at first.
+            A dense id that was a label at first.
         """
 
     def spanning_forest(

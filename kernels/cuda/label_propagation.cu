@@ -278,11 +278,12 @@ __device__ __forceinline__ void add_changed(uint64 changed, uint64 *sum) {
 }
 
 // `labels`: n at first, and room for as many again; after an odd number of supersteps they are
-// there. Label propagation ends early when a superstep changes nothing.
+// there. `distinct`: all are different at first. Label propagation ends early when a superstep
+// changes nothing.
 extern "C" __global__ void __launch_bounds__(BLOCK, 3)
     label_propagation(const OFFSET *offsets, const ID *neighbours, const OFFSET *into_offsets,
-                      const ID *into_neighbours, uint64 n, uint64 supersteps, ID *todo, ID *labels,
-                      State *state) {
+                      const ID *into_neighbours, uint64 n, uint64 supersteps, uint32 distinct,
+                      ID *todo, ID *labels, State *state) {
     __shared__ Ballots ballots;
     Graph graph = {offsets, neighbours, into_offsets, into_neighbours};
     GridBarrier *barrier = (GridBarrier *)&state->barrier;
@@ -300,7 +301,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 3)
         ID *after = labels + (superstep + 1) % 2 * n;
         Step *step = state->steps + superstep % 3;
         add_changed(
-            vote(graph, todo, n, smalls, larges, step, before, after, superstep == 0, ballots),
+            vote(graph, todo, n, smalls, larges, step, before, after,
+                 distinct != 0 && superstep == 0, ballots),
             &step->changed);
         if (leads)
             state->steps[(superstep + 1) % 3] = Step{};

@@ -20,6 +20,9 @@ constexpr double LEAST_GAIN = 1e-10;
 // Modularity that a round has to gain for another one.
 constexpr double LEAST_ROUND = 1e-6;
 
+// Of `active`: a vertex that is never looked at.
+constexpr uint8 FIXED = 2;
+
 struct Round {
     uint64 moved;
     uint64 within;  // weight of edges within communities
@@ -144,7 +147,7 @@ struct Moving {
 };
 
 // `community`: labels at first, and at the end those of the last round; `best` those of the highest
-// modularity. `active`: whether to look at a vertex.
+// modularity. `active`: whether to look at a vertex, or FIXED.
 extern "C" __global__ void __launch_bounds__(BLOCK, 3)
     move(const OFFSET *offsets, const ID *neighbours, const SUM *weight, const SUM *loops,
          const SUM *degree, const ID *rank, uint64 n, double total, double resolution, uint64 salt,
@@ -187,7 +190,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 3)
             if (leads)
                 state->steps[(step_number + 1) % 3] = Step{};
             edges += list_class(graph, moving.turn, moving.salt, todo, label, step, [&](ID v) {
-                bool is = active[v];
+                bool is = active[v] == 1;
                 if (is)
                     active[v] = 0;
                 return is;
@@ -227,7 +230,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 3)
                 graph, todo, step, [&](uint64 place) { return found[place] != NOBODY; },
                 [&](uint64 place, ID v, OFFSET edge) {
                     ID u = neighbours[edge];
-                    if (u != v && community[u] != found[place] && graph.weight_of(edge) > 0)
+                    if (u != v && community[u] != found[place] && graph.weight_of(edge) > 0 &&
+                        active[u] == 0)
                         active[u] = 1;
                 });
             grid_sync(barrier);

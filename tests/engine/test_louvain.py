@@ -12,6 +12,7 @@ from engines import of_the_cpu_engine
 from made_graphs import MadeGraph, apart, grid, path, rmat, star
 from small_graphs import on_threads
 
+from dask_graphgpu.engine.communities import Start
 from dask_graphgpu.engine.cpu import batches, community_level, leiden
 from dask_graphgpu.engine.cpu import louvain as find
 from dask_graphgpu.engine.cpu.louvain import _moves
@@ -118,7 +119,7 @@ def test_parts_and_rows_of_a_level(graph):
     with in_batches(), on_threads(3):
         moves = _moves(view, 1.0, 0, Report(""), 0)
         level = moves.first
-        labels, count = moves.moved(level, moves.alone(level))
+        labels, count = moves.moved(level, moves.alone(level), None)
         after = level.aggregated(labels, count)
     n = len(level)
     rows = np.repeat(np.arange(n), np.diff(level.offsets.view(np.int64)))
@@ -137,6 +138,29 @@ def test_parts_and_rows_of_a_level(graph):
     np.testing.assert_allclose(found, between, rtol=1e-12)
     np.testing.assert_allclose(after.loops, loops, rtol=1e-12)
     np.testing.assert_allclose(after.degree, np.bincount(labels, level.degree, count), rtol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["louvain", "leiden"])
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_from_a_start_in_batches(method, graph):
+    """The same on any number of threads; who is fixed stays with the others of its label, and only these."""
+    view, rng = graph.view(), np.random.default_rng(1)
+    group = rng.integers(0, 8, graph.n)
+    members = [np.flatnonzero(group == g) for g in range(8)]
+    fixed = rng.random(graph.n) < 0.1
+    labels = np.array([members[g][0] for g in group])
+    found = []
+    for number in (1, 3):
+        with in_batches(), on_threads(number):
+            start = Start(labels, fixed)
+            given = [1] if method == "leiden" else []
+            made = leiden if method == "leiden" else find
+            found.append(made(view, 1.0, 0, *given, Report(""), start))
+    (one, modularity), (other, same) = found
+    assert one.tolist() == other.tolist()
+    assert modularity == same
+    pairs = set(zip(group[fixed].tolist(), one[fixed].tolist(), strict=True))
+    assert len(pairs) == len({g for g, _ in pairs}) == len({label for _, label in pairs})
 
 
 @pytest.mark.parametrize("method", ["louvain", "leiden"])

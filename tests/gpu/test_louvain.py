@@ -131,11 +131,13 @@ def test_communities_that_come_apart():
     graph = apart(3, 20)
     moves = gpu._Moves(graph.view(), 1.0, 0, Report("leiden"))
     together = moves.alone(moves.first) * 0
-    found = moves.apart(moves.first, together, together)
+    found, number = moves.apart(moves.first, together)
     made = nx.Graph(zip(graph.source.tolist(), graph.destination.tolist(), strict=True))
     made.add_nodes_from(range(60))
-    for number, part in enumerate(sorted(nx.connected_components(made), key=min)):
-        assert {int(found[v]) for v in part} == {number}
+    pieces = sorted(nx.connected_components(made), key=min)
+    assert number == len(pieces)
+    for label, part in enumerate(pieces):
+        assert {int(found[v]) for v in part} == {label}
 
 
 def test_weights_that_mean_nothing():

@@ -180,6 +180,22 @@ def test_personalization_from_a_file(folder):
     pd.testing.assert_frame_equal(result(), expected, check_dtype=False)
 
 
+def test_communities_from_a_file(folder):
+    """An earlier result, and a file of text with vertices that stay."""
+    call("leiden", "edges.parquet", "--output", "before")
+    call("leiden", "edges.parquet", "--initial", "./before", "--output", "out")
+    graph = EDGES.graph()
+    expected = graph.leiden(initial=graph.leiden())
+    pd.testing.assert_frame_equal(result(), expected, check_dtype=False)
+    given = pd.DataFrame({"vertex": [0, 1, 2], "team": [5, 5, 6], "stays": [True, True, False]})
+    given.to_csv("teams.csv", index=False)
+    call(
+        "louvain", "edges.parquet", "--initial", "teams.csv", "--fixed", "stays", "--output", "out"
+    )
+    expected = graph.louvain(initial=given, fixed="stays")
+    pd.testing.assert_frame_equal(result(), expected, check_dtype=False)
+
+
 def test_personalization_is_a_path_or_a_column_by_its_form(folder):
     jumps = pd.DataFrame({"vertex": [0], "p": [1.0]})
     jumps.to_parquet("p")  # no path: the name of a column that there is too

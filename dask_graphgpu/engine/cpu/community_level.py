@@ -47,6 +47,12 @@ class Level:
         """Bounds of blocks of about as many entries."""
         return edge_blocks(self.offsets.view(np.int64))
 
+    def connected(self, labels: np.ndarray) -> tuple[np.ndarray, int]:
+        """Numbered labels of what is joined by edges within communities, and how many there are."""
+        parts = np.empty_like(labels)
+        kernels.communities.connected_parts(*self.edges, labels, parts)
+        return renumbered(parts)
+
     @classmethod
     def first(cls, view: View, *, in_order: bool) -> Level:
         """The graph itself, its vertices in the order of the user's ids, and ``in_order`` those of each row, too."""

@@ -37,7 +37,9 @@ class MovesInBatches:
     def alone(self, level: Level) -> np.ndarray:
         return np.arange(len(level), dtype=level.neighbours.dtype)
 
-    def moved(self, level: Level, labels: np.ndarray) -> tuple[np.ndarray, int]:
+    def moved(
+        self, level: Level, labels: np.ndarray, fixed: np.ndarray | None
+    ) -> tuple[np.ndarray, int]:
         begun = time.perf_counter()
         n, dtype = len(level), level.neighbours.dtype
         totals = np.bincount(labels, level.degree, n)
@@ -45,11 +47,15 @@ class MovesInBatches:
         unused = np.flatnonzero(size == 0)[::-1]
         empty, at = np.empty(n, dtype), np.array([len(unused)])
         empty[: len(unused)] = unused
-        waiting = np.ones(n, np.bool_)
+        waiting = np.ones(n, np.bool_)  # who is fixed always does, so that nobody lists it anew
         state = labels, labels.copy(), totals, size, empty, at, waiting, level.room
         given = *level.edges, level.degree, self._scale
         rounds, read, stopped = 0, 0, stopping()
-        while len(batches := self._batches(level, waiting, AGAIN if rounds else FIRST)):
+        while len(
+            batches := self._batches(
+                level, waiting if fixed is None else waiting & ~fixed, AGAIN if rounds else FIRST
+            )
+        ):
             check(stopped)
             if rounds == ROUNDS or batches.entries + len(batches.listed) < FEW:
                 read += int(kernels.moving.move_one_by_one(batches.listed, *given, *state, AT_ONCE))
@@ -97,13 +103,10 @@ class MovesInBatches:
             )
             earlier += len(batches)
         parts, number = renumbered(parts)
-        if number == n:
-            kernels.communities.connected_parts(*level.edges, labels, parts)
-            return renumbered(parts)
-        return parts, number
+        return self.apart(level, labels) if number == n else (parts, number)
 
-    def apart(self, level: Level, labels: np.ndarray, parts: np.ndarray) -> np.ndarray:
-        return parts
+    def apart(self, level: Level, labels: np.ndarray) -> tuple[np.ndarray, int]:
+        return level.connected(labels)
 
     def aggregated(self, level: Level, labels: np.ndarray, count: int) -> Level:
         return level.aggregated(labels, count)

@@ -46,7 +46,9 @@ MANY_VOTES = np.uint64(16)
 _NONE = np.empty(0, np.uint8)
 
 
-def label_propagation(view: AnyView, iterations: int, report: Report) -> np.ndarray:
+def label_propagation(
+    view: AnyView, iterations: int, report: Report, start: np.ndarray | None = None
+) -> np.ndarray:
     """The label of every vertex after some supersteps, in which all change together.
 
     Returns
@@ -58,15 +60,15 @@ def label_propagation(view: AnyView, iterations: int, report: Report) -> np.ndar
     -----
     Cost: O(V + E) a superstep; 4 or 8 V bytes a thread for the counts of labels. In graphs of many edges, labels of a
     vertex with many are not counted if one that two of three neighbours have turns out to have most votes. In the
-    memory of one rank the first superstep finds the least label, as all differ, and once half of the labels come and go
+    memory of one rank the first superstep finds the least label, if all differ, and once half of the labels come and go
     the edges of `Stale` alone are read. Of a directed view the first superstep brings out- and in-edges together, each
     neighbour once: 2 E ids and 24 V bytes more. Elsewhere both rows are gone along side by
     side; on disk both directions lie there, and a vertex's two rows are at hand together. On ranks an exchange a
     superstep, of the labels that have changed.
     """
     if view.on_ranks:
-        return _pass_by_pass(view, iterations, report)
-    label = (_pass_by_pass if view.paged else _in_memory)(view, iterations, report)
+        return _pass_by_pass(view, iterations, report, start)
+    label = (_pass_by_pass if view.paged else _in_memory)(view, iterations, report, start)
     rank = view.user_rank
     if rank is None:
         return label
@@ -76,13 +78,22 @@ def label_propagation(view: AnyView, iterations: int, report: Report) -> np.ndar
     return found
 
 
-def _first_labels(view: AnyView) -> np.ndarray:
-    """The place of each vertex in the order of the user's ids; may be written to."""
+def _first_labels(view: AnyView, start: np.ndarray | None) -> np.ndarray:
+    """Places in the order of the user's ids; may be written to. Collective on ranks."""
     ids, rank = view.out.neighbours.dtype, view.user_rank
-    return np.arange(view.num_vertices, dtype=ids) if rank is None else rank.astype(ids)
+    if start is None:
+        return np.arange(view.num_vertices, dtype=ids) if rank is None else rank.astype(ids)
+    if not view.on_ranks:
+        return start.astype(ids) if rank is None else rank.take(start).astype(ids)
+    labels = np.zeros(view.num_vertices, ids)
+    labels[: view.num_owned] = start
+    view.border.refresh([labels])
+    return labels
 
 
-def _in_memory(view: AnyView, iterations: int, report: Report) -> np.ndarray:
+def _in_memory(
+    view: AnyView, iterations: int, report: Report, initial: np.ndarray | None
+) -> np.ndarray:
     """As `label_propagation`, with labels in place of vertices."""
     out, n = view.out, view.num_vertices
     offsets, rows = out.offsets, side_by_side(out.offsets, out.neighbours)
@@ -90,15 +101,18 @@ def _in_memory(view: AnyView, iterations: int, report: Report) -> np.ndarray:
     if view.directed:
         merged = Merged(out.offsets, out.neighbours, view.into.offsets, view.into.neighbours)
         offsets, rows, first = merged.offsets, merged.rows, merged.first
-    elif out.num_edges >= MANY_EDGES:
+    elif out.num_edges >= MANY_EDGES and initial is None:
         first = partial(_first_step, rows=out)
     # Blocks that are stale here and there take unequal time.
     steps = (int(offsets[-1]) + n) // (num_threads() * BLOCKS_PER_THREAD)
     blocks = step_blocks(offsets, max(steps, LITTLE_WORK))
     labelling = Labelling(n, int(offsets[-1]))
-    ids, labels = out.neighbours.dtype, _first_labels(view)
+    ids, labels = out.neighbours.dtype, _first_labels(view, initial)
     new = np.empty_like(labels)
     stale = Stale(n)
+    if initial is not None and first is not None:
+        for_blocks(first, blocks, labels, new)  # for the rows that it makes
+        first = None
     for k in range(iterations):
         start = time.perf_counter()
         if k == 0 and first is not None:
@@ -129,7 +143,9 @@ def _first_step(
     return changed, hi - lo, int(offsets[hi] - offsets[lo])
 
 
-def _pass_by_pass(view: AnyView, iterations: int, report: Report) -> np.ndarray:
+def _pass_by_pass(
+    view: AnyView, iterations: int, report: Report, initial: np.ndarray | None
+) -> np.ndarray:
     """As `label_propagation`, with labels in place of vertices, on disk or on ranks."""
     sides = [view.out, view.into] if view.directed else [view.out]
     n, own, ids = view.num_vertices, view.num_owned, view.out.neighbours.dtype
@@ -137,7 +153,7 @@ def _pass_by_pass(view: AnyView, iterations: int, report: Report) -> np.ndarray:
     # A page of both together is at most one of each.
     cuts = cuts_of(offsets, sides[0].page_edges) if isinstance(sides[0], PagedAdjacency) else None
     labelling, edges = Labelling(n, int(offsets[-1])), int(offsets[own])
-    labels = _first_labels(view)
+    labels = _first_labels(view, initial)
     new, state = np.empty_like(labels), 4 if view.on_ranks else 2
     passes = [passes_over(rows, report, cuts) for rows in sides]
     with ExitStack() as stack:

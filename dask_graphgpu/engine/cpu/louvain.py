@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from dask_graphgpu.engine import communities
+from dask_graphgpu.engine.communities import Start
 from dask_graphgpu.engine.cpu.community_level import Level
 from dask_graphgpu.engine.cpu.in_batches import MovesInBatches
 from dask_graphgpu.engine.cpu.one_by_one import MovesOneByOne
@@ -28,7 +29,9 @@ from dask_graphgpu.report import Report
 MANY_OF_LOUVAIN, MANY_OF_LEIDEN = 1 << 22, 1 << 24
 
 
-def louvain(view: View, resolution: float, seed: int, report: Report) -> tuple[np.ndarray, float]:
+def louvain(
+    view: View, resolution: float, seed: int, report: Report, start: Start | None = None
+) -> tuple[np.ndarray, float]:
     """Communities by moving vertices, then whole communities [1]_.
 
     Notes
@@ -41,16 +44,25 @@ def louvain(view: View, resolution: float, seed: int, report: Report) -> tuple[n
     resolution and the seed. Cost: some passes over the edges, most of them of the first level.
     """
     moves = _moves(view, resolution, seed, report, MANY_OF_LOUVAIN)
-    place = communities.louvain(moves) if len(moves.first) else moves.alone(moves.first)
+    place = moves.alone(moves.first)
+    if len(place):
+        place = communities.louvain(moves, _in_order_of_ids(view, start))
     return _in_dense_ids(view, place), _modularity(moves.first, place, resolution)
 
 
 def leiden(
-    view: View, resolution: float, seed: int, iterations: int, report: Report
+    view: View,
+    resolution: float,
+    seed: int,
+    iterations: int,
+    report: Report,
+    start: Start | None = None,
 ) -> tuple[np.ndarray, float]:
     """Communities as `louvain`, of which every one is connected [2]_; refined in batches as well [5]_."""
     moves = _moves(view, resolution, seed, report, MANY_OF_LEIDEN)
-    place = communities.leiden(moves, iterations if len(moves.first) else 0)
+    place = moves.alone(moves.first)
+    if len(place):
+        place = communities.leiden(moves, iterations, _in_order_of_ids(view, start))
     return _in_dense_ids(view, place), _modularity(moves.first, place, resolution)
 
 
@@ -80,6 +92,21 @@ def _modularity(first: Level, labels: np.ndarray, resolution: float) -> float:
     return float(within / total - resolution * (part @ part))
 
 
+def _in_order_of_ids(view: View, start: Start | None) -> Start | None:
+    """A start by dense id as one by place in the order of ids."""
+    if start is None or view.user_rank is None:
+        return start
+    position, fixed = _position(view.user_rank), start.fixed
+    return Start(at_ends(start.labels, position), fixed if fixed is None else fixed.take(position))
+
+
+def _position(rank: np.ndarray) -> np.ndarray:
+    """The dense id at each place in the order of ids."""
+    position = np.empty_like(rank)
+    position[rank.astype(np.intp)] = np.arange(len(rank), dtype=rank.dtype)
+    return position
+
+
 def _in_dense_ids(view: View, labels: np.ndarray) -> np.ndarray:
     """Labels by place in the order of ids, as dense ids of each label's first vertex, by dense id."""
     n, rank = len(labels), view.user_rank
@@ -88,7 +115,5 @@ def _in_dense_ids(view: View, labels: np.ndarray) -> np.ndarray:
     smallest[labels[::-1].astype(np.intp)] = places[::-1]
     found = at_ends(smallest, labels)
     if rank is not None:
-        position = np.empty_like(labels)
-        position[rank.astype(np.intp)] = places
-        found = at_ends(at_ends(position, found), rank)
+        found = at_ends(at_ends(_position(rank).astype(labels.dtype), found), rank)
     return found

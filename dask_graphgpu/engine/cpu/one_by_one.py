@@ -34,17 +34,21 @@ class MovesOneByOne:
     def alone(self, level: Level) -> np.ndarray:
         return np.arange(len(level), dtype=level.neighbours.dtype)
 
-    def moved(self, level: Level, labels: np.ndarray) -> tuple[np.ndarray, int]:
+    def moved(
+        self, level: Level, labels: np.ndarray, fixed: np.ndarray | None
+    ) -> tuple[np.ndarray, int]:
         begun = time.perf_counter()
         n, dtype = len(level), level.neighbours.dtype
         totals = np.bincount(labels, level.degree, n)
-        order = self._shuffled(n, dtype)
+        order, queued = self._shuffled(n, dtype), np.ones(n, np.bool_)
+        if fixed is not None:
+            order = order[~fixed.take(order)]  # the others stay queued, so that they never are anew
         size = np.bincount(labels, minlength=n)
         unused = np.flatnonzero(size == 0)[::-1]
         empty = np.zeros(n, dtype)
         empty[: len(unused)] = unused
-        at = np.array([0, n, len(unused)])
-        ring = order, np.ones(n, np.bool_), np.zeros(n), np.empty(n, dtype), at
+        at = np.array([0, len(order), len(unused)])
+        ring = order, queued, np.zeros(n), np.empty(n, dtype), at
         read, stopped = 0, stopping()
         while at[1]:
             check(stopped)
@@ -83,13 +87,10 @@ class MovesOneByOne:
             labels, totals, parts,
         )  # fmt: skip
         parts, number = renumbered(parts)
-        if number == n:
-            kernels.communities.connected_parts(*level.edges, labels, parts)
-            return renumbered(parts)
-        return parts, number
+        return self.apart(level, labels) if number == n else (parts, number)
 
-    def apart(self, level: Level, labels: np.ndarray, parts: np.ndarray) -> np.ndarray:
-        return parts
+    def apart(self, level: Level, labels: np.ndarray) -> tuple[np.ndarray, int]:
+        return level.connected(labels)
 
     def aggregated(self, level: Level, labels: np.ndarray, count: int) -> Level:
         members = np.argsort(labels, kind="stable").astype(labels.dtype)

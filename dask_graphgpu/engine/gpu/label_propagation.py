@@ -25,7 +25,7 @@ from dask_graphgpu.report import Report
 _FIELDS = [(name, np.uint64) for name in ("barrier", "supersteps", "smalls", "larges", "edges")]
 
 
-def label_propagation(view: View, iterations: int, report: Report) -> Any:
+def label_propagation(view: View, iterations: int, report: Report, start: Any = None) -> Any:
     """The label of every vertex after some supersteps; as `engine.cpu.label_propagation`.
 
     Notes
@@ -35,12 +35,12 @@ def label_propagation(view: View, iterations: int, report: Report) -> Any:
     kernels/cuda/label_propagation.cu.
     """
     here = DeviceView.of(view)
-    n, rows, rank = here.n, here.out, here.user_rank
+    n, rows = here.n, here.out
     into = here.into if here.directed else None
     ids = here.id_dtype
     require(4 * n * ids.itemsize, "propagating labels")
     labels = cupy.empty((2, n), ids)
-    labels[0] = cupy.arange(n, dtype=ids) if rank is None else rank
+    labels[0] = first_labels(here, start)
     if not n:
         return here.to_caller(labels[0])
     state = LaunchState(_FIELDS, {0: "pull"})
@@ -49,7 +49,8 @@ def label_propagation(view: View, iterations: int, report: Report) -> Any:
         (
             rows.offsets, rows.neighbours,
             *launch.ends_or_null(into),
-            np.uint64(n), np.uint64(iterations), cupy.empty(n, ids), labels, state.memory,
+            np.uint64(n), np.uint64(iterations), np.uint32(start is None), cupy.empty(n, ids), labels,
+            state.memory,
         ),
     )  # fmt: skip
     read, runs = state.read()
@@ -57,3 +58,12 @@ def label_propagation(view: View, iterations: int, report: Report) -> Any:
         run.note(report, run.edges * 2 * ids.itemsize + run.supersteps * n * 4 * ids.itemsize)
     label = labels[int(read["supersteps"]) % 2]
     return here.to_caller(here.in_dense_ids(label))
+
+
+def first_labels(here: DeviceView, start: Any) -> Any:
+    """Places in the order of the user's ids."""
+    rank = here.user_rank
+    if start is None:
+        return cupy.arange(here.n, dtype=here.id_dtype) if rank is None else rank
+    start = cupy.asarray(start)
+    return start if rank is None else rank[start]

@@ -21,6 +21,7 @@ import cupy
 import numpy as np
 
 from dask_graphgpu.engine import communities
+from dask_graphgpu.engine.communities import Start
 from dask_graphgpu.engine.cuda.wrappers import c_type
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.device import DeviceView, integer_types
@@ -43,6 +44,9 @@ SHARED_SLOTS = 2048
 
 # Neighbours in succession that a thread takes of all edges: CHUNK of the kernels.
 CHUNK = 8
+
+# Of `active`, a vertex that never is: FIXED of the kernels.
+FIXED = 2
 
 _FIELDS: list[tuple[str, Any]] = [
     ("barrier", np.uint64),
@@ -78,7 +82,9 @@ class Level:
         return self.offsets, self.neighbours, launch.or_null(self.weight)
 
 
-def louvain(view: View, resolution: float, seed: int, report: Report) -> tuple[Any, float]:
+def louvain(
+    view: View, resolution: float, seed: int, report: Report, start: Start | None = None
+) -> tuple[Any, float]:
     """Communities by moving vertices, then whole communities [1]_.
 
     Notes
@@ -92,13 +98,20 @@ def louvain(view: View, resolution: float, seed: int, report: Report) -> tuple[A
     vertex, and for the edges between communities two 64-bit keys. See kernels/cuda/louvain.cu.
     """
     moves = _Moves(view, resolution, seed, report)
-    if not moves.total:
-        return moves.to_caller(moves.alone(moves.first)), 0.0
-    return moves.to_caller(moves.named(communities.louvain(moves))), moves.modularity
+    start = _on_device(start)
+    labels = moves.alone(moves.first) if start is None else start.labels
+    if moves.total:
+        labels = communities.louvain(moves, start)
+    return moves.to_caller(moves.named(labels)), moves.modularity
 
 
 def leiden(
-    view: View, resolution: float, seed: int, iterations: int, report: Report
+    view: View,
+    resolution: float,
+    seed: int,
+    iterations: int,
+    report: Report,
+    start: Start | None = None,
 ) -> tuple[Any, float]:
     """Communities as `louvain`, of which every one is connected [5]_.
 
@@ -109,10 +122,18 @@ def leiden(
     founder may leave in the same step is not joined, so that parts are connected. See kernels/cuda/leiden.cu.
     """
     moves = _Moves(view, resolution, seed, report)
+    start = _on_device(start)
     if not moves.total:
-        return moves.to_caller(moves.alone(moves.first)), 0.0
-    labels = communities.leiden(moves, iterations)
+        return moves.to_caller(communities.without_edges(moves, start)), 0.0
+    labels = communities.leiden(moves, iterations, start)
     return moves.to_caller(labels), modularity_of(moves.first, labels, moves.total, resolution)
+
+
+def _on_device(start: Start | None) -> Start | None:
+    if start is None:
+        return None
+    fixed = None if start.fixed is None else cupy.asarray(start.fixed)
+    return Start(cupy.asarray(start.labels), fixed)
 
 
 class _Moves:
@@ -129,7 +150,7 @@ class _Moves:
             return level.rank.copy()
         return cupy.arange(len(level), dtype=level.neighbours.dtype)
 
-    def moved(self, level: Level, labels: Any) -> tuple[Any, int]:
+    def moved(self, level: Level, labels: Any, fixed: Any | None) -> tuple[Any, int]:
         n, ids, kind = len(level), level.neighbours.dtype, level.degree.dtype
         kernel, state = level.kernel("move"), LaunchState(_FIELDS, {0: "move"})
         slots = far_slots(level, launch.resident_blocks(kernel))
@@ -139,14 +160,16 @@ class _Moves:
             "moving vertices",
         )
         labels, best = labels.astype(ids, copy=False), cupy.empty(n, ids)
+        active = (level.degree > 0).astype(np.uint8)
+        if fixed is not None:
+            active[fixed] = FIXED
         launch.cooperative(
             kernel,
             (
                 *level.edges, level.loops, level.degree, launch.or_null(level.rank), np.uint64(n),
                 np.float64(self.total), np.float64(self._resolution), self._salt(),
                 cupy.empty(far, ids), cupy.empty(far, kind), np.uint32(slots),
-                (level.degree > 0).astype(np.uint8), cupy.empty(n, ids), cupy.empty(n, ids), labels,
-                best, totals(level, labels, n), state.memory,
+                active, cupy.empty(n, ids), cupy.empty(n, ids), labels, best, totals(level, labels, n), state.memory,
             ),
         )  # fmt: skip
         read, runs = state.read()
@@ -185,14 +208,13 @@ class _Moves:
         )  # fmt: skip
         return renumbered(parts)
 
-    def apart(self, level: Level, labels: Any, parts: Any) -> Any:
-        """The first that each vertex is joined to within its community, numbered."""
+    def apart(self, level: Level, labels: Any) -> tuple[Any, int]:
         roots = cupy.empty(len(level), level.neighbours.dtype)
         launch.cooperative(
             level.kernel("connected", "leiden"),
             (*level.edges, np.uint64(len(level)), labels, roots, LaunchState(_REFINED, {}).memory),
         )
-        return renumbered(roots)[0]
+        return renumbered(roots if level.rank is None else self.named(roots))
 
     def aggregated(self, level: Level, labels: Any, count: int) -> Level:
         return aggregated(level, labels, count)

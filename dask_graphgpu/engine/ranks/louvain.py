@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dask_graphgpu.engine import communities
+from dask_graphgpu.engine.communities import Start
 from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks
@@ -194,7 +195,7 @@ LEAST_ROUND = 1e-6
 
 
 def louvain(
-    view: RankView, resolution: float, seed: int, report: Report
+    view: RankView, resolution: float, seed: int, report: Report, start: Start | None = None
 ) -> tuple[np.ndarray, float]:
     """Communities by moving vertices, then whole communities [1]_. Collective.
 
@@ -215,14 +216,20 @@ def louvain(
     and its own edges twice. A level's communities are dealt to the ranks in ranges, with their edges.
     """
     moves = _Moves(view, resolution, seed, report)
-    labels = moves.alone(moves.first)
+    start = _everywhere_from(moves.first, start)
+    labels = moves.alone(moves.first) if start is None else start.labels
     if moves.total:
-        labels = moves.named(communities.louvain(moves))
-    return labels.take(view.numbers), moves.modularity
+        labels = communities.louvain(moves, start)
+    return moves.named(labels).take(view.numbers), moves.modularity
 
 
 def leiden(
-    view: RankView, resolution: float, seed: int, iterations: int, report: Report
+    view: RankView,
+    resolution: float,
+    seed: int,
+    iterations: int,
+    report: Report,
+    start: Start | None = None,
 ) -> tuple[np.ndarray, float]:
     """Communities as `louvain`, of which every one is connected [3]_. Collective.
 
@@ -233,11 +240,20 @@ def leiden(
     70 bytes on each rank for every vertex of the graph.
     """
     moves = _Moves(view, resolution, seed, report)
+    start = _everywhere_from(moves.first, start)
     if not moves.total:
-        return moves.alone(moves.first).take(view.numbers), 0.0
-    labels = communities.leiden(moves, iterations)
+        return communities.without_edges(moves, start).take(view.numbers), 0.0
+    labels = communities.leiden(moves, iterations, start)
     totals = moves.first.totals(labels, len(moves.first))
     return labels.take(view.numbers), moves.modularity_of(moves.first, labels, totals)
+
+
+def _everywhere_from(level: Level, start: Start | None) -> Start | None:
+    """A start of all vertices of the graph, of what each rank has of its own. Collective."""
+    if start is None:
+        return None
+    fixed = None if start.fixed is None else level.everywhere(start.fixed)
+    return Start(level.everywhere(start.labels), fixed)
 
 
 class _Moves:
@@ -251,12 +267,15 @@ class _Moves:
     def alone(self, level: Level) -> np.ndarray:
         return np.arange(len(level), dtype=level.mine.dtype)
 
-    def moved(self, level: Level, labels: np.ndarray) -> tuple[np.ndarray, int]:
+    def moved(
+        self, level: Level, labels: np.ndarray, fixed: np.ndarray | None
+    ) -> tuple[np.ndarray, int]:
         begun, read, rounds = time.perf_counter(), 0, 0
         mine, rows, degree = level.mine, level.rows, level.degree
         scale, salt = self._resolution / self.total, int(self._salt())
         totals = level.totals(labels, len(level))
         active = degree.take(mine) > 0
+        free = np.ones(len(mine), np.bool_) if fixed is None else ~fixed.take(mine)
         classes = np.empty(len(mine), np.uint8)
         best, reached = labels.copy(), self.modularity_of(level, labels, totals)
         while True:
@@ -264,7 +283,7 @@ class _Moves:
             for_blocks(kernels.classes.draw, even_blocks(len(mine)), mine, turns, classes)
             moved = 0
             for turn in range(kernels.classes.CLASSES):
-                looking = np.flatnonzero(active & (classes == turn))
+                looking = np.flatnonzero(active & free & (classes == turn))
                 active[looking] = False
                 lengths = rows.degrees[looking]
                 goes = np.empty(len(looking), np.int64)
@@ -338,8 +357,7 @@ class _Moves:
             rowwise.add_at(cut, told[:, 1], every)
         return _renumbered(parts)
 
-    def apart(self, level: Level, labels: np.ndarray, parts: np.ndarray) -> np.ndarray:
-        """The first that each vertex is joined to within its community."""
+    def apart(self, level: Level, labels: np.ndarray) -> tuple[np.ndarray, int]:
         sources = np.repeat(level.mine, level.rows.degrees)
         inside = at_ends(labels, sources) == at_ends(labels, level.rows.neighbours)
         root = np.arange(len(level), dtype=labels.dtype)
@@ -348,7 +366,7 @@ class _Moves:
         given = np.stack([joined, root[joined].astype(np.int64)], axis=1)
         for pairs in level.ranks.all_gather(given):
             kernels.classes.link(pairs[:, 0], pairs[:, 1], root)
-        return root
+        return _renumbered(root)
 
     def aggregated(self, level: Level, labels: np.ndarray, count: int) -> Level:
         return level.aggregated(labels, count)

@@ -20,6 +20,7 @@ from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.copies import address
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.fewer_edges import shrinking
+from dask_graphgpu.engine.gpu.label_propagation import first_labels
 from dask_graphgpu.engine.gpu.ring import Ring, Slot
 from dask_graphgpu.engine.gpu.runs import LaunchState
 from dask_graphgpu.engine.limits import BUFFERS, Cut
@@ -44,7 +45,7 @@ from dask_graphgpu.report import Report
 _IDS = 5
 
 
-def label_propagation(view: View, iterations: int, report: Report) -> Any:
+def label_propagation(view: View, iterations: int, report: Report, start: Any = None) -> Any:
     """The label of every vertex after some supersteps; as `engine.gpu.label_propagation`.
 
     Raises
@@ -59,7 +60,7 @@ def label_propagation(view: View, iterations: int, report: Report) -> Any:
     others some are on their way while the labels of those before are counted, by the kernel of graphs in memory.
     """
     here = DeviceView.of(view)
-    n, ids, rank = here.n, here.id_dtype, here.user_rank
+    n, ids = here.n, here.id_dtype
     if not n:
         return here.to_caller(cupy.empty(0, ids))
     views = [view]
@@ -72,20 +73,22 @@ def label_propagation(view: View, iterations: int, report: Report) -> Any:
 
     def attempt(cut: Cut) -> Any:
         labels = cupy.empty((2, n), ids)
-        labels[0] = cupy.arange(n, dtype=ids) if rank is None else rank
+        labels[0] = first_labels(here, start)
         labels[1] = labels[0]
         sides: list[_Side] = []
         try:
             sides += (kind(each, cut) for each in views)
             voting = _Voting(here, sides)
             for step in range(iterations):
-                start = time.perf_counter()
-                changed = voting.superstep(labels[step % 2], labels[1 - step % 2], step == 0)
+                begun = time.perf_counter()
+                changed = voting.superstep(
+                    labels[step % 2], labels[1 - step % 2], step == 0 and start is None
+                )
                 edges = sum(side.rows.num_edges for side in sides)
                 report.advance(
                     "pull", supersteps=1, frontier=n, edges=edges,
                     bytes=edges * 2 * ids.itemsize + n * 4 * ids.itemsize,
-                    seconds=time.perf_counter() - start,
+                    seconds=time.perf_counter() - begun,
                 )  # fmt: skip
                 if not changed:
                     break

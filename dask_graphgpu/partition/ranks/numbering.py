@@ -268,6 +268,18 @@ def _splits(ranks: Ranks, distinct: Sequence[pa.Array]) -> list[tuple[Any, ...]]
     return [tuple(column[place].as_py() for column in ids) for place in places]
 
 
+def numbered_rows(ranks: Ranks, table: Sequence[pa.Array]) -> tuple[np.ndarray, int]:
+    """Numbers of the rows of a table, the same for equal ones of all ranks, and how many there are. Collective.
+
+    Every rank gives a table of its own with distinct rows, in columns of the same types.
+    """
+    if not ranks.sum(len(table[0])):
+        return np.empty(0, np.int64), 0
+    distinct, (codes,) = composite([[column] for column in table])
+    _, homes, numbers = _at_homes(ranks, distinct, _splits(ranks, distinct))
+    return numbers.astype(np.int64)[codes], len(homes)
+
+
 def cuts_of(columns: Sequence[pa.Array], splits: Sequence[tuple[Any, ...]]) -> list[int]:
     """Where the rows for each home start in ascending ids, and where they end."""
     return [0, *(_below(columns, split) for split in splits), len(columns[0])]
