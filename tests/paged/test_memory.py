@@ -94,7 +94,8 @@ for line in sys.stdin:
 """
 
 METHODS = ["pagerank", "weakly_connected_components", "bfs", "hits", "label_propagation",
-           "strongly_connected_components", "core_number", "minimum_spanning_forest"]  # fmt: skip
+           "strongly_connected_components", "core_number", "minimum_spanning_forest",
+           "triangle_count", "clustering_coefficient"]  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -8,4 +8,5 @@ from dask_graphgpu.engine.paged.betweenness import betweenness
 from dask_graphgpu.engine.paged.components import components
 from dask_graphgpu.engine.paged.peeling import core_numbers, k_core
 from dask_graphgpu.engine.paged.strong_components import strong_components
+from dask_graphgpu.engine.paged.triangles import neighbour_arcs, triangles
 from dask_graphgpu.engine.shortcuts import pagerank, run_each, small_ego, two_sided_path
