@@ -14,7 +14,7 @@ import numpy as np
 from dask_graphgpu.engine.cpu.edges import Paged, rows_on_disk
 from dask_graphgpu.engine.cpu.triangles import oriented, ways_of
 from dask_graphgpu.partition.csr import Adjacency
-from dask_graphgpu.partition.paged.sort import PagedAdjacency, RowWriter
+from dask_graphgpu.partition.paged.sort import PagedAdjacency, RowWriter, give_back
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
 
@@ -57,7 +57,9 @@ def oriented_on_disk(view: View, report: Report, *, ways: bool) -> PagedAdjacenc
             up, _ = oriented(here[0], degree, first=lo)
             columns = {"ways": ways_of(up, *here[1:])} if ways else {}
             made.append(lo, Adjacency(up.offsets, up.neighbours, columns))
-    return made.close()
+    found = made.close()
+    give_back()
+    return found
 
 
 def _of_run(rows: Adjacency, lo: int, hi: int) -> Adjacency:

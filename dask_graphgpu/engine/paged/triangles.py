@@ -21,7 +21,7 @@ from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import at_most, edge_blocks, for_blocks, num_threads
 from dask_graphgpu.partition.csr import Adjacency, offsets_of
 from dask_graphgpu.partition.paged.rowwise import cuts_of
-from dask_graphgpu.partition.paged.sort import PagedAdjacency
+from dask_graphgpu.partition.paged.sort import PagedAdjacency, give_back
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
 
@@ -32,6 +32,9 @@ _OF_VERTEX = 48
 # The part of what is left of the memory that marks of vertices may take, of which each thread needs its own, and before
 # that bitmaps of hubs.
 _SHARE = 4
+
+# So many times less of it is taken than is left: there is other memory, and what was freed is not always given back.
+_USED = 2
 
 
 def triangles(view: View, report: Report) -> np.ndarray:
@@ -81,8 +84,9 @@ class _Counting:
         self._edge = sum(array.itemsize for array in up.arrays.values())
         held = self._passes.held + n * _OF_VERTEX
         longest, mark = int(np.diff(up.offsets).max(initial=0)), 4 * n
-        limits.require(held + mark + longest * self._edge, f"triangles of {n:,} vertices")
-        self._room = limits.memory - held
+        least = mark + longest * self._edge
+        limits.require(held + _USED * least, f"triangles of {n:,} vertices")
+        self._room = (limits.memory - held) // _USED
         self._threads = max(min(num_threads(), self._room // (_SHARE * mark)), 1)
         self._at_hand = (self._room - self._threads * mark) // self._edge
         self._counts, self._marks = np.zeros(n, np.int64), list[np.ndarray]()
@@ -94,9 +98,14 @@ class _Counting:
         with self._passes, at_most(self._threads):
             if pays(reads, self._up):
                 lengths[self._at_hubs()] = 0
+                give_back()  # memory for bitmaps
             far = offsets_of(lengths)
-            for first, last in pairwise(cuts_of(far, self._at_hand).tolist()):
-                self._against(self._part(far, first, last))
+            cuts = cuts_of(far, self._at_hand)
+            longest = int(np.diff(far[cuts]).max())
+            arrays = {name: np.empty(longest, a.dtype) for name, a in self._up.arrays.items()}
+            there: Adjacency = self._up.among(arrays)
+            for first, last in pairwise(cuts.tolist()):
+                self._against(self._part(far, first, last, there))
         return self._counts
 
     def _at_hubs(self) -> np.ndarray:
@@ -115,13 +124,11 @@ class _Counting:
         self._note(start, edges, edges * (self._edge + 4) + 8 * words)
         return hubs.ids
 
-    def _part(self, far: np.ndarray, first: int, last: int) -> Adjacency:
-        """The rows of vertices from one to before another, which are read, as long as offsets say that they are."""
+    def _part(self, far: np.ndarray, first: int, last: int, there: Adjacency) -> Adjacency:
+        """The rows of vertices from one to before another, as long as offsets say, which are read into arrays."""
         up, passes = self._up, self._passes
         offsets = np.clip(far, far[first], far[last])
         offsets -= far[first]
-        arrays = {name: np.empty(offsets[-1], each.dtype) for name, each in up.arrays.items()}
-        there: Adjacency = up.among(arrays)
         whole, kept = up.offsets.view(np.uint64), offsets.view(np.uint64)
         for lo, hi, rows in passes.over((passes.cuts[1:] > first) & (passes.cuts[:-1] < last)):
             lo, hi = max(lo, first), min(hi, last)
