@@ -49,7 +49,8 @@ class Jaccard(Algorithm):
     -----
     Cost: of given pairs at most the neighbours of both for each; else O(sum of squared degrees), and
     the pairs may be as many: there is one for any two neighbours of a vertex. Weights are not read.
-    On several ranks the rows of remote vertices are sent, no more at once than a rank has of its own.
+    On several ranks the rows of remote vertices are sent, no more at once than a rank has of its own. On disk the edges
+    are read once for as many pairs as there is memory for; all pairs have to fit the limit.
     """
 
     pairs: Any = None

@@ -32,7 +32,8 @@ class TriangleCount(Algorithm):
     Notes
     -----
     Cost: O(E^1.5) in the worst case, for every edge as many looks as its ends have neighbours of
-    higher degree; O(V + E) memory. Weights are not read.
+    higher degree; O(V + E) memory. On disk every edge is written once more, and all of them are read as often as they
+    are longer than what memory is left. Weights are not read.
     """
 
     rule = "one"

@@ -21,26 +21,19 @@ _ONE = np.uint64(1)
 
 
 @jit
-def join(lo, hi, hubs, offsets, neighbours, slot, bits):
-    """Set the bits of a block of hubs, from symmetric rows."""
+def join(lo, hi, hubs, offsets, up, ways, slot, words, bits):
+    """Set the bits of the edges above a block of hubs, at both ends; with `ways` of those that lead both ways.
+
+    The rows of `bits` stand one after the other, so many words each. Who is higher than a hub is one.
+    """
     for i in range(lo, hi):
         v = np.uint64(hubs[i])
+        own = np.int64(slot[v])
         for e in range(offsets[v], offsets[v + _ONE]):
-            other = slot[np.uint64(neighbours[e])]
-            if other >= 0:
-                bits[i, other >> 6] |= _ONE << np.uint64(other & 63)
-
-
-@jit
-def join_both_ways(lo, hi, hubs, offsets, up, ways, slot, words, both_ways):
-    """Set the bits of a block of hubs for those with an edge each way, a row of so many words after the other."""
-    for i in range(lo, hi):
-        v = np.uint64(hubs[i])
-        for e in range(offsets[v], offsets[v + _ONE]):
-            if ways[e] == 2:
+            if ways.size == 0 or ways[e] == 2:
                 other = np.int64(slot[np.uint64(up[e])])
-                atomic_or(both_ways, i * words + (other >> 6), _ONE << np.uint64(other & 63))
-                atomic_or(both_ways, other * words + (i >> 6), _ONE << np.uint64(i & 63))
+                atomic_or(bits, own * words + (other >> 6), _ONE << np.uint64(other & 63))
+                atomic_or(bits, other * words + (own >> 6), _ONE << np.uint64(own & 63))
 
 
 @jit

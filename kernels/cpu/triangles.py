@@ -4,7 +4,8 @@ Encoding
 --------
 up : rows of the neighbours that are higher. A vertex is higher than another if it has more neighbours, or as many and
     the smaller id. A row then has at most sqrt(2 E) neighbours.
-far : rows in which the third vertex is looked for: those of `up`, or on one of many ranks some that lie there just now.
+far : rows in which the third vertex is looked for: those of `up`, or on one of many ranks, or of a graph on disk, some
+    that lie in memory just now, or parts of them.
 mark : of all vertices, 0 but for the neighbours of the vertex at hand: 1 + what was found there so far.
 
 Vertices are in triangles of several blocks: what was found at them is added atomically, once an edge.
@@ -19,24 +20,25 @@ _ONE = np.uint64(1)
 
 
 @jit
-def list_up(lo, hi, offsets, neighbours, degree, number, listed, lengths):
-    """List the higher neighbours of each vertex where its row begins, in `listed`; ``lengths[u]`` = how many.
+def list_up(lo, hi, first, offsets, neighbours, degree, number, listed, lengths):
+    """List the higher neighbours of each vertex where its row begins, in `listed`; ``lengths[row]`` = how many.
 
-    `number` breaks ties of `degree`; empty: the vertex does.
+    The vertex of the first row is `first`. `number` breaks ties of `degree`; empty: the vertex does.
     """
-    for u in range(np.uint64(lo), np.uint64(hi)):
-        begin, stop = offsets[u], offsets[u + _ONE]
+    for row in range(np.uint64(lo), np.uint64(hi)):
+        begin, stop = offsets[row], offsets[row + _ONE]
         k = begin
+        u = row + np.uint64(first)
         own = degree[u]
         for e in range(begin, stop):
             v = np.uint64(neighbours[e])
             if number.size:
-                first = number[v] < number[u]
+                before = number[v] < number[u]
             else:
-                first = v < u
+                before = v < u
             listed[k] = neighbours[e]  # no branch: which neighbours are higher cannot be foretold
-            k += np.uint64((degree[v] > own) | ((degree[v] == own) & first))
-        lengths[u] = k - begin
+            k += np.uint64((degree[v] > own) | ((degree[v] == own) & before))
+        lengths[row] = k - begin
 
 
 @jit

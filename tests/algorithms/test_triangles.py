@@ -67,13 +67,13 @@ def test_on_threads(graph, number, walks, hubs):
 
 
 @pytest.mark.parametrize("directed", [True, False])
-def test_every_place(edges_place, directed):
-    edges_place.same(*METHODS, directed=directed)
+def test_every_place(rows_place, directed):
+    rows_place.same(*METHODS, directed=directed)
 
 
 @pytest.mark.parametrize("bits", [None, 64])
-def test_small_graphs(edges_place, bits):
-    edges_place.same_small(*METHODS, bits=bits)
+def test_small_graphs(rows_place, bits):
+    rows_place.same_small(*METHODS, bits=bits)
 
 
 @pytest.mark.parametrize("hubs", [0, 1, 64, 1_000, 5_000])

@@ -172,13 +172,12 @@ def test_small_graphs_stay_in_memory(edges, limited):
 @pytest.mark.parametrize(
     ("method", "error", "match"),
     [
-        (lambda g: g.triangle_count(), EngineUnavailable, "does not run on edges in pages"),
         (lambda g: g.louvain(), EngineUnavailable, "does not run on edges in pages"),
         (lambda g: g.edge_betweenness_centrality(3), EngineUnavailable, "betweenness, does not"),
         (lambda g: g.betweenness_centrality(3, weighted=True), EngineUnavailable, "leave weighted"),
         (lambda g: g.sssp(source=3, cutoff=9), EngineUnavailable, "cutoff"),
     ],
-    ids=["triangles", "louvain", "edges", "weighted", "cutoff"],
+    ids=["louvain", "edges", "weighted", "cutoff"],
 )
 def test_what_does_not_run_says_so(edges, limited, method, error, match):
     with dask.config.set(limited), pytest.raises(error, match=match):

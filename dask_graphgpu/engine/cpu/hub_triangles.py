@@ -42,62 +42,92 @@ def pays(reads: int, up: Adjacency) -> bool:
     return reads >= max(MUCH, OFTEN * up.num_edges)
 
 
-def count_hubs(
-    rows: Adjacency, up: Adjacency, ways: np.ndarray | None, counts: np.ndarray, report: Report
-) -> np.ndarray:
-    """Add the triangles of which the middle vertex is a hub, of symmetric rows that are oriented in `up`.
+class Hubs:
+    """Vertices of most neighbours, and triangles of which the middle vertex is one.
 
-    With ``ways``, directions in which the ends of each edge of `up` are joined, what is added at a vertex is the edges
-    between its neighbours, by direction.
+    Parameters
+    ----------
+    degree : array, shape (vertices,)
+    edges : int
+        Of oriented rows.
+    arcs : bool
+        Whether what is counted at a vertex is the edges between its neighbours, by direction, not triangles: `ways`,
+        directions in which the ends of each edge are joined, are then given with rows.
+    memory : int, optional
+        Bytes that bitmaps may take.
 
-    Returns
-    -------
-    array of intp
-        The hubs, whose rows of `up` need not be looked at any more.
+    Attributes
+    ----------
+    ids : array of intp
+        The hubs, whose oriented rows need not be looked at for a middle vertex any more.
 
     Notes
     -----
-    Hubs are the vertices of most neighbours, so the highest vertex of such a triangle is one too [1]_. Below each
-    vertex u, for each hub above it, the bits that it has in common with all hubs above u are counted, a word at a time.
-    A triangle is counted twice at u, and once at each of its hubs. Memory: a bit for each pair of hubs, at most four
-    for each edge of `up`, and 4 V bytes.
+    The highest vertex of such a triangle is a hub, too [1]_. Below each vertex u, for each hub above it, the bits that
+    it has in common with all hubs above u are counted, a word at a time. A triangle is counted twice at u, and once at
+    each of its hubs. Memory: a bit for each pair of hubs, or two, at most four for each edge, and 4 V bytes.
     """
-    start = time.perf_counter()
-    kernel, n = kernels.hub_triangles, rows.num_vertices
-    hubs = _hubs(rows.degrees, math.isqrt(BITS_AN_EDGE * up.num_edges))
-    slot = np.full(n, -1, np.int32)
-    slot[hubs] = np.arange(len(hubs))
-    bits = np.zeros((len(hubs), -(-len(hubs) // 64)), np.uint64)
-    blocks = edge_blocks(offsets_of(rows.degrees[hubs]))
-    for_blocks(kernel.join, blocks, hubs, rows.offsets.view(np.uint64), rows.neighbours, slot, bits)
-    offsets = up.offsets.view(np.uint64)
-    given: tuple[np.ndarray, ...]
-    if ways is None:
-        kind, given = kernel.count, (offsets, up.neighbours, slot, bits)
-    else:
-        both_ways = np.zeros_like(bits)
-        arrays = hubs, offsets, up.neighbours, ways, slot, bits.shape[1], both_ways.ravel()
-        for_blocks(kernel.join_both_ways, blocks, *arrays)
-        kind, given = kernel.count_arcs, (offsets, up.neighbours, ways, slot, bits, both_ways)
-    spare: list[np.ndarray] = []
 
-    def count(lo: int, hi: int) -> int:
-        try:
-            found = spare.pop()
-        except IndexError:
-            found = np.zeros(len(hubs), np.int64)
-        words: int = kind(lo, hi, *given, found, counts)
-        spare.append(found)
-        return words
+    def __init__(
+        self, degree: np.ndarray, edges: int, *, arcs: bool, memory: int | None = None
+    ) -> None:
+        bits = BITS_AN_EDGE * edges if memory is None else min(BITS_AN_EDGE * edges, 4 * memory)
+        self.ids = _hubs(degree, math.isqrt(bits))
+        self._slot = np.full(len(degree), -1, np.int32)
+        self._slot[self.ids] = np.arange(len(self.ids))
+        shape = len(self.ids), -(-len(self.ids) // 64)
+        self._bits = [np.zeros(shape, np.uint64) for _ in range(1 + arcs)]
+        self._found: list[np.ndarray] = []  # at hubs, by threads
 
-    steps = (up.num_edges + n) // (num_threads() * BLOCKS_PER_THREAD)
-    words = sum(for_blocks(count, step_blocks(up.offsets, max(steps, LITTLE_WORK))))
-    counts[hubs] += np.sum(spare, axis=0)
+    def join(self, up: Adjacency, ways: np.ndarray | None, lo: int, hi: int) -> None:
+        """Set the bits of oriented edges from hubs between two vertices: first of all rows."""
+        some = self.ids[(self.ids >= lo) & (self.ids < hi)]
+        blocks = edge_blocks(offsets_of(up.offsets[some + 1] - up.offsets[some]))
+        none = np.empty(0, np.uint8)
+        for bits, given in zip(self._bits, (none, ways), strict=False):
+            arrays = some, up.offsets.view(np.uint64), up.neighbours, given, self._slot
+            for_blocks(kernels.hub_triangles.join, blocks, *arrays, bits.shape[1], bits.ravel())
+
+    def count(
+        self, up: Adjacency, ways: np.ndarray | None, lo: int, hi: int, counts: np.ndarray
+    ) -> int:
+        """Add what is found below hubs from the vertices between two; gives the words of bitmaps read."""
+        rows = up.offsets.view(np.uint64), up.neighbours, *(() if ways is None else (ways,))
+        kernel = kernels.hub_triangles.count if ways is None else kernels.hub_triangles.count_arcs
+
+        def count(first: int, last: int) -> int:
+            try:
+                found = self._found.pop()
+            except IndexError:
+                found = np.zeros(len(self.ids), np.int64)
+            words: int = kernel(first, last, *rows, self._slot, *self._bits, found, counts)
+            self._found.append(found)
+            return words
+
+        offsets = up.offsets[lo : hi + 1]
+        steps = (int(offsets[-1] - offsets[0]) + hi - lo) // (num_threads() * BLOCKS_PER_THREAD)
+        return sum(for_blocks(count, lo + step_blocks(offsets, max(steps, LITTLE_WORK))))
+
+    def add_to(self, counts: np.ndarray) -> None:
+        """Add what was found at the hubs."""
+        for found in self._found:
+            counts[self.ids] += found
+
+
+def count_hubs(
+    degree: np.ndarray, up: Adjacency, ways: np.ndarray | None, counts: np.ndarray, report: Report
+) -> np.ndarray:
+    """Add the triangles of oriented rows of which the middle vertex is a hub; gives the hubs, see `Hubs`."""
+    start, n = time.perf_counter(), up.num_vertices
+    hubs = Hubs(degree, up.num_edges, arcs=ways is not None)
+    hubs.join(up, ways, 0, n)
+    words = hubs.count(up, ways, 0, n, counts)
+    hubs.add_to(counts)
     report.advance(
         "intersect", supersteps=1, frontier=n, edges=up.num_edges,
         bytes=up.num_edges * (up.neighbours.itemsize + 4) + 8 * words, seconds=time.perf_counter() - start,
     )  # fmt: skip
-    return hubs
+    return hubs.ids
 
 
 def _hubs(degree: np.ndarray, number: int) -> np.ndarray:

@@ -72,7 +72,7 @@ def _along_up(
     counts = np.zeros(up.num_vertices, np.int64)
     work, far, far_ways = work_of(up, up), up, ways
     if pays(int(work[-1]), up):
-        hubs = count_hubs(rows, up, ways, counts, report)
+        hubs = count_hubs(rows.degrees, up, ways, counts, report)
         far, far_ways = without(hubs, up, ways)
         work = work_of(up, far)
     if ways is None or far_ways is None:
@@ -132,29 +132,40 @@ def count_into(
     ``work`` : as of `work_of`.
     """
     start = time.perf_counter()
-    spare: list[np.ndarray] = []
     rows = (
         up.offsets.view(np.uint64), up.neighbours, *of_up, far.offsets.view(np.uint64), far.neighbours, *of_far
     )  # fmt: skip
-
-    def count(lo: int, hi: int) -> None:
-        try:
-            mark = spare.pop()
-        except IndexError:
-            mark = np.zeros(up.num_vertices, np.uint32)
-        kernel(lo, hi, *rows, mark, counts)
-        spare.append(mark)
-
-    # Blocks of equal work, which says more than equal numbers of edges: rows of hubs are read again and again.
-    for_blocks(
-        count,
-        step_blocks(work, max(int(work[-1]) // (num_threads() * BLOCKS_PER_THREAD), LITTLE_WORK)),
-    )
+    over_blocks(kernel, blocks_of(work), rows, [], counts)
     read = int(work[-1]) - up.num_vertices
     report.advance(
         "intersect", supersteps=1, frontier=up.num_vertices, edges=read,
         bytes=read * (up.neighbours.itemsize + 4), seconds=time.perf_counter() - start,
     )  # fmt: skip
+
+
+def blocks_of(work: np.ndarray) -> np.ndarray:
+    """Bounds of blocks of equal work, as of `work_of`: rows of hubs are read again and again."""
+    return step_blocks(work, max(int(work[-1]) // (num_threads() * BLOCKS_PER_THREAD), LITTLE_WORK))
+
+
+def over_blocks(
+    kernel: Any,
+    blocks: np.ndarray,
+    rows: tuple[np.ndarray, ...],
+    marks: list[np.ndarray],
+    counts: np.ndarray,
+) -> None:
+    """Run a kernel that counts over blocks; ``marks`` : those that no thread uses, of a number a vertex each."""
+
+    def count(lo: int, hi: int) -> None:
+        try:
+            mark = marks.pop()
+        except IndexError:
+            mark = np.zeros(len(counts), np.uint32)
+        kernel(lo, hi, *rows, mark, counts)
+        marks.append(mark)
+
+    for_blocks(count, blocks)
 
 
 def work_of(up: Adjacency, far: Adjacency) -> np.ndarray:
@@ -166,34 +177,35 @@ def work_of(up: Adjacency, far: Adjacency) -> np.ndarray:
 
 
 def oriented(
-    rows: Adjacency, degree: np.ndarray, number: np.ndarray | None = None
+    rows: Adjacency, degree: np.ndarray, number: np.ndarray | None = None, *, first: int = 0
 ) -> tuple[Adjacency, np.ndarray]:
     """Every edge of a symmetric adjacency once, in the row of its lower end.
 
     Parameters
     ----------
     rows : Adjacency
-        Of the first of the vertices, or of all.
+        Of some vertices one after another, or of all.
     degree : array, shape (vertices,)
         A vertex of more is higher.
     number : array, shape (vertices,), optional
         Of two of one degree the vertex of the smaller number is higher. Default: the vertices themselves.
+    first : int
+        The vertex of the first row.
 
     Returns
     -------
     Adjacency
-        With a row for each vertex; empty beyond those of `rows`.
-    lengths : array of int64, shape (vertices,)
-        Of those rows.
+        With a row for each of those.
+    lengths : array of int64
+        Of these.
     """
     blocks = edge_blocks(rows.offsets)
-    lengths = np.zeros(len(degree), np.int64)
+    lengths = np.empty(rows.num_vertices, np.int64)
     listed = np.empty_like(rows.neighbours)
     number = np.empty(0, degree.dtype) if number is None else number
     begins = rows.offsets.view(np.uint64)
-    for_blocks(
-        kernels.triangles.list_up, blocks, begins, rows.neighbours, degree, number, listed, lengths
-    )
+    given = begins, rows.neighbours, degree, number
+    for_blocks(kernels.triangles.list_up, blocks, first, *given, listed, lengths)
     offsets = offsets_of(lengths)
     up = np.empty(offsets[-1], rows.neighbours.dtype)
     for_blocks(kernels.triangles.up_rows, blocks, begins, listed, offsets.view(np.uint64), up)

@@ -6,6 +6,9 @@ Of the engines it may import `cpu`.
 from dask_graphgpu.engine.cpu.anywhere import *
 from dask_graphgpu.engine.paged.betweenness import betweenness
 from dask_graphgpu.engine.paged.components import components
+from dask_graphgpu.engine.paged.jaccard import jaccard_of_pairs
 from dask_graphgpu.engine.paged.peeling import core_numbers, k_core
 from dask_graphgpu.engine.paged.strong_components import strong_components
+from dask_graphgpu.engine.paged.triangles import neighbour_arcs, triangles
+from dask_graphgpu.engine.paged.two_hop import jaccard_two_hop
 from dask_graphgpu.engine.shortcuts import pagerank, run_each, small_ego, two_sided_path

@@ -53,7 +53,8 @@ class _Counting:
         self.own = view.num_owned
         rows = view.symmetric
         degree = view.at_ghosts(rows.degrees.copy())
-        own_rows = Adjacency(rows.offsets[: self.own + 1], rows.neighbours)
+        # Rows of ghosts are empty.
+        own_rows = Adjacency(np.minimum(rows.offsets, rows.offsets[self.own]), rows.neighbours)
         self.up, self.lengths = oriented(own_rows, degree, view.numbers)
         # How long the rows of ghosts are on their owners.
         view.at_ghosts(self.lengths)
