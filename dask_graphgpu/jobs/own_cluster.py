@@ -60,7 +60,7 @@ def class_of(kind: str) -> Any:
 
 
 def _imported(module: str) -> ModuleType:
-    """A module. What Ctrl-C does stays as it is: importing dask_jobqueue would make it a wordless end of the process."""
+    """A module. What Ctrl-C does stays as it is: importing dask_jobqueue would make it a wordless end."""
     before = signal.getsignal(signal.SIGINT)
     try:
         return import_module(module)
