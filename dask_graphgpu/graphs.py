@@ -404,7 +404,7 @@ class Graph:
             saving.check_seen(folder)
         else:
             saving.write(*arguments)
-        return folder if isinstance(folder, Path) else folder.url
+        return Path(folder) if isinstance(folder, Path) else folder.url
 
     @briefly
     def explain(self) -> BuildPlan:

@@ -91,7 +91,7 @@ def write_by(frame: Any, path: Place, names: Sequence[str]) -> Path:
         raise
     except OSError as error:
         raise failed(destination, error) from error
-    return destination
+    return Path(destination)
 
 
 def _write_partition(

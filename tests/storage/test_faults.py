@@ -11,8 +11,8 @@ from commands import call, refused
 from object_places import EDGES, is_result, same
 
 import dask_graphgpu as dg
+from dask_graphgpu.io.claims import LostRace
 from dask_graphgpu.io.objects import object_result
-from dask_graphgpu.io.objects.commits import LostRace
 from dask_graphgpu.io.objects.storage_options import StorageOptions, redacted
 from dask_graphgpu.io.output import check_destination, write_parquet
 from dask_graphgpu.io.place import place_of
