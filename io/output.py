@@ -26,7 +26,9 @@ from dask_graphgpu.kernels.cpu.threads import for_blocks, num_threads
 _FEWEST_ROWS = 1 << 19  # of a file, where there are more of a partition
 
 
-def write_parquet(frame: Any, path: str | Place, options: Any = None) -> Place:
+def write_parquet(
+    frame: Any, path: str | Place, options: Any = None, by: tuple[str, ...] = ()
+) -> Place:
     """Compute a result frame and write it to a folder of Parquet files, in place of the one that is there.
 
     Parameters
@@ -39,6 +41,8 @@ def write_parquet(frame: Any, path: str | Place, options: Any = None) -> Place:
         `object_result`. It may be missing, empty, or hold an earlier result of this function.
     options : mapping, optional
         Of the object store.
+    by
+        Columns; on an object store the rows of each of their values are row groups of their own.
 
     Returns
     -------
@@ -68,7 +72,7 @@ def write_parquet(frame: Any, path: str | Place, options: Any = None) -> Place:
     destination = check_destination(path, options)
     try:
         if isinstance(destination, ObjectFolder):
-            write_result(frame, destination)
+            write_result(frame, destination, by)
             return destination
         with replacing(destination, others_in) as folder:
             _write_partitions(frame, folder, destination)

@@ -87,7 +87,8 @@ def _result_options() -> list[click.Parameter]:
         option(
             ["--partition-by"],
             metavar="COL,COL",
-            help="Write folders by the values of these columns, such as label=7/; for columns of few values.",
+            help="Write folders by the values of these columns, such as label=7/, at a URL row groups; for columns of "
+            "few values.",
         ),
         option(
             ["--top"],
@@ -231,10 +232,8 @@ def step_of(algorithm: str, given: dict[str, Any]) -> Step:
             )
     options = options_of(given)
     checkpoint = _checkpoint(given, options)
-    if given.get("partition_by") and "://" in (given.get("output") or "://"):
-        raise click.UsageError(
-            "--partition-by writes folders: give --output DIR on a local or shared file system."
-        )
+    if given.get("partition_by") and not given.get("output"):
+        raise click.UsageError("--partition-by is of what is written: give --output DIR.")
     others = {name: given[name] for name in ("duplicates", "order", "engine")}
     others["directed"] = not given["undirected"]
     others |= {name: given[name] for name in _GIVEN if given[name] is not None}
