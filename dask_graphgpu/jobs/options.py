@@ -11,6 +11,7 @@ import click
 
 from dask_graphgpu.algorithms import ALGORITHMS as METHODS
 from dask_graphgpu.checkpoint import Checkpoint
+from dask_graphgpu.errors import guess
 from dask_graphgpu.features import ALLOWED
 from dask_graphgpu.io.objects.object_folder import is_object
 from dask_graphgpu.io.objects.storage_options import StorageOptions
@@ -19,7 +20,6 @@ from dask_graphgpu.jobs.graph_options import graph_options
 from dask_graphgpu.jobs.method_options import algorithm_options
 from dask_graphgpu.jobs.steps import GraphOptions, Step
 from dask_graphgpu.jobs.storage import options_of
-from dask_graphgpu.jobs.wording import guess
 
 # A vertex program is Python: it cannot be given here.
 ALGORITHMS = {name: kind for name, kind in METHODS.items() if name != "run"}
