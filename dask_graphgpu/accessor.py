@@ -9,7 +9,7 @@ import dask.dataframe as dd
 import pandas as pd
 
 from dask_graphgpu.algorithms import ALGORITHMS
-from dask_graphgpu.errors import briefly
+from dask_graphgpu.errors import briefly, guess
 from dask_graphgpu.graphs import Graph
 from dask_graphgpu.post_import import after_import
 from dask_graphgpu.signatures import check_call, of_method, options_of
@@ -37,7 +37,8 @@ class GraphAccessor:
     def __getattr__(self, name: str) -> Any:
         if name in _PASSED_ON:
             return getattr(self(), name)
-        raise AttributeError(f"no graph method {name!r}; there are {', '.join(sorted(_PASSED_ON))}")
+        meant = guess(name, sorted(_PASSED_ON)) or f" There are {', '.join(sorted(_PASSED_ON))}."
+        raise AttributeError(f"a graph has no method {name!r}.{meant}")
 
     def __repr__(self) -> str:
         return f"<GraphAccessor of {type(self._frame).__name__}: call it with columns and options>"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
@@ -121,6 +122,14 @@ class InvalidCheckpoint(GraphError, ValueError):
 
 class ClusterUnavailable(GraphError, ConnectionError):
     """The cluster of a job cannot be reached or started, lacks this package, or has too few workers in time."""
+
+
+def guess(word: str, names: Iterable[str]) -> str:
+    """What may have been meant by a word that is none of some names, as a question; "" where nothing is near."""
+    plain, known = word.replace("-", "_").lower(), {name.replace("-", "_"): name for name in names}
+    near = [name for plainly, name in known.items() if len(plain) > 3 and plain in plainly]
+    near += [known[each] for each in get_close_matches(plain, known, 2) if known[each] not in near]
+    return f" Did you mean {' or '.join(near[:3])}?" if near else ""
 
 
 def briefly(function: Callable[P, T]) -> Callable[P, T]:

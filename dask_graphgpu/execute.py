@@ -30,7 +30,7 @@ from dask_graphgpu.cluster.work import Job
 from dask_graphgpu.errors import InvalidArgument, briefly
 from dask_graphgpu.ingest import Needs, ValueFrame, vertex_chunks_of
 from dask_graphgpu.inputs import Input
-from dask_graphgpu.interrupting import check, interruptible, stopping
+from dask_graphgpu.interrupting import check, interruptible, stoppable, stopping
 from dask_graphgpu.io.arrow_frames import settled
 from dask_graphgpu.io.frames import is_frame, meta_of, on_device, unlike
 from dask_graphgpu.io.lazy_frames import EmptyResult, bounds_of, frame_of
@@ -224,6 +224,7 @@ def _memory_errors(name: str, engine: str) -> AbstractContextManager[None]:
 
 
 @briefly
+@stoppable
 def _execute_in_parts(
     columns: dict[str, ColumnType],
     of: int,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec
+from typing import TYPE_CHECKING, Any, Concatenate, NoReturn, ParamSpec
 
 import pandas as pd
 from dask.base import compute, is_dask_collection
@@ -56,7 +56,7 @@ from dask_graphgpu.checkpoint import Checkpointing
 from dask_graphgpu.cluster.placement import check_partitioner, check_ranks
 from dask_graphgpu.cluster.waiting import check_may_wait
 from dask_graphgpu.cluster.watch import unasked
-from dask_graphgpu.errors import InvalidArgument, InvalidEdges, InvalidVertices, briefly
+from dask_graphgpu.errors import InvalidArgument, InvalidEdges, InvalidVertices, briefly, guess
 from dask_graphgpu.execute import at_once
 from dask_graphgpu.features import beside, features_asked, needs_of_all
 from dask_graphgpu.inputs import Built, BuiltOnRanks, Frames, Input
@@ -408,7 +408,7 @@ class Graph(Updating):
             saving.check_seen(folder)
         else:
             saving.write(*arguments)
-        return folder if isinstance(folder, Path) else folder.url
+        return Path(folder) if isinstance(folder, Path) else folder.url
 
     @briefly
     def explain(self) -> BuildPlan:
@@ -522,6 +522,13 @@ class Graph(Updating):
             return kept.plan(engine, None, asked)
         except NoVertices:
             return dataclasses.replace(self._input.plan(engine), rows=0, vertices=0)
+
+    if not TYPE_CHECKING:  # type checkers know themselves which methods there are
+
+        def __getattr__(self, name: str) -> NoReturn:
+            # Pickle, copy and notebooks ask for names of their own.
+            meant = "" if name.startswith("_") else guess(name, dir(Graph))
+            raise AttributeError(f"a graph has no method {name!r}.{meant}")
 
     def _on_engine(self) -> str:
         return engines.of_frames(self._engine, on_device=self._input.schema.on_device)

@@ -1,13 +1,16 @@
-"""Ctrl-C: it ends a call at once, whatever compiled code is doing."""
+"""What ends a call early: Ctrl-C, whatever compiled code is doing, and of a task that nobody waits for it any more."""
 
 from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar, copy_context
-from typing import Any, TypeVar
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 _LOOK = 0.25  # seconds
@@ -36,9 +39,9 @@ def interruptible(function: Callable[..., T], *arguments: Any) -> T:
     ended: list[tuple[T | None, BaseException | None]] = []
 
     def work() -> None:
-        _stopped.set(stopped)
         try:
-            ended.append((function(*arguments), None))
+            with stopped_by(stopped):
+                ended.append((function(*arguments), None))
         except BaseException as error:
             ended.append((None, error))
         finally:
@@ -62,6 +65,35 @@ def interruptible(function: Callable[..., T], *arguments: Any) -> T:
         finally:
             del error  # its traceback holds this frame, and with it arrays
     return result  # type: ignore[return-value]  # there was no error
+
+
+@contextmanager
+def stopped_by(event: threading.Event) -> Iterator[None]:
+    """Have what goes on inside stop, by KeyboardInterrupt, where `check` is called next after the event is set."""
+    token = _stopped.set(event)
+    try:
+        yield
+    finally:
+        _stopped.reset(token)
+
+
+_while_wanted: list[Callable[[], AbstractContextManager[None]]] = []  # what looks after tasks
+
+
+def elsewhere(while_wanted: Callable[[], AbstractContextManager[None]]) -> None:
+    """Have the calls of a `stoppable` function run in a context that ends them where they are not wanted any more."""
+    _while_wanted.append(while_wanted)
+
+
+def stoppable(function: Callable[P, T]) -> Callable[P, T]:
+    """A function as a task: it stops where `check` is called next after nobody waits for the task any more."""
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        with _while_wanted[0]() if _while_wanted else nullcontext():
+            return function(*args, **kwargs)
+
+    return call
 
 
 def stopping() -> threading.Event | None:

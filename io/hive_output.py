@@ -1,4 +1,7 @@
-"""Result frames to folders by the values of columns, as in ``country=it/part.00000.1f2e3d4c-0.parquet``."""
+"""Result frames by the values of columns: to folders, as in ``country=it/part.00000.1f2e3d4c-0.parquet``.
+
+An object store replaces no two objects as one step: there a result stays one object, with row groups by the values.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +18,14 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 from dask.base import is_dask_collection
 
-from dask_graphgpu.errors import GraphError, InvalidArgument, OutputError
+from dask_graphgpu.errors import GraphError, InvalidArgument
+from dask_graphgpu.io.by_values import MOST_VALUES, check_number
 from dask_graphgpu.io.computing import for_partitions
-from dask_graphgpu.io.output import check_destination, failed, others_in
+from dask_graphgpu.io.objects.object_folder import ObjectFolder
+from dask_graphgpu.io.output import check_destination, failed, others_in, write_parquet
 from dask_graphgpu.io.place import Place
 from dask_graphgpu.io.replace import replacing
 from dask_graphgpu.io.result_table import as_table, schema_of, stamped
-
-MOST_FOLDERS = 1024  # of a partition of the frame
 
 
 def check_partition_columns(names: Sequence[str], frame: Any) -> None:
@@ -50,7 +53,7 @@ def check_partition_columns(names: Sequence[str], frame: Any) -> None:
         )
 
 
-def write_by(frame: Any, path: Place, names: Sequence[str]) -> Path:
+def write_by(frame: Any, path: Place, names: Sequence[str]) -> Place:
     """Compute a result frame and write it to folders by the values of some columns, as `write_parquet` otherwise.
 
     Parameters
@@ -58,22 +61,20 @@ def write_by(frame: Any, path: Place, names: Sequence[str]) -> Path:
     frame : dask.dataframe.DataFrame or pandas.DataFrame
         Each partition becomes a file in each folder that it has rows for.
     path
-        As of `write_parquet`: all folders are replaced together.
+        As of `write_parquet`: all folders are replaced together. On an object store the result is one object all the
+        same, with the rows of each value in row groups of their own, in ascending order, and all columns.
     names
         Columns, the outer folders first: ``name=value``, ``name=__HIVE_DEFAULT_PARTITION__`` for null, other
-        characters than letters and digits as in URLs. The files do not have them.
+        characters than letters and digits as in URLs. The files in them do not have these columns.
 
     Raises
     ------
     InvalidArgument, OutputError
-        As of `write_parquet`; a partition has rows for more than 1,024 folders.
+        As of `write_parquet`; a partition has rows of more than 1,024 values.
     """
     destination = check_destination(path)
-    if not isinstance(destination, Path):
-        raise OutputError(
-            f"cannot write folders by values of {', '.join(names)} to {destination}: an object store does not replace "
-            "several files at once; leave partition_by out, or name a folder of a local or shared file system"
-        )
+    if isinstance(destination, ObjectFolder):
+        return write_parquet(frame, destination, by=tuple(names))
     schema = schema_of(frame._meta if is_dask_collection(frame) else frame)
     token = secrets.token_hex(4)
     try:
@@ -91,7 +92,7 @@ def write_by(frame: Any, path: Place, names: Sequence[str]) -> Path:
         raise
     except OSError as error:
         raise failed(destination, error) from error
-    return destination
+    return Path(destination)
 
 
 def _write_partition(
@@ -107,12 +108,7 @@ def _write_partition(
         return
     table = _without(as_table(part, schema), names)
     found = table.group_by(list(names)).aggregate([]).num_rows
-    if found > MOST_FOLDERS:
-        raise OutputError(
-            f"the result could not be written to {destination}: {', '.join(names)} have {found:,} different values in "
-            f"a part of it, and each would be a folder; at most {MOST_FOLDERS:,} are made. Name a column of few "
-            "values; what was there before is untouched."
-        )
+    check_number(found, names, destination, "folder")
     by = ds.partitioning(pa.schema([schema.field(name) for name in names]), flavor="hive")
     try:
         ds.write_dataset(
@@ -122,7 +118,7 @@ def _write_partition(
             partitioning=by,
             basename_template=f"part.{i:05d}.{token}-{{i}}.parquet",
             existing_data_behavior="overwrite_or_ignore",
-            max_partitions=MOST_FOLDERS,
+            max_partitions=MOST_VALUES,
         )
     except OSError as error:
         raise failed(destination, error) from error

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from dask.base import is_dask_collection
 
 from dask_graphgpu.errors import GraphError, OutputError
+from dask_graphgpu.io.claims import claimed
 from dask_graphgpu.io.computing import for_partitions
 from dask_graphgpu.io.generation import OpenFolder, of_one_generation
 from dask_graphgpu.io.objects.object_folder import ObjectFolder
@@ -25,7 +26,9 @@ from dask_graphgpu.kernels.cpu.threads import for_blocks, num_threads
 _FEWEST_ROWS = 1 << 19  # of a file, where there are more of a partition
 
 
-def write_parquet(frame: Any, path: str | Place, options: Any = None) -> Place:
+def write_parquet(
+    frame: Any, path: str | Place, options: Any = None, by: tuple[str, ...] = ()
+) -> Place:
     """Compute a result frame and write it to a folder of Parquet files, in place of the one that is there.
 
     Parameters
@@ -38,6 +41,8 @@ def write_parquet(frame: Any, path: str | Place, options: Any = None) -> Place:
         `object_result`. It may be missing, empty, or hold an earlier result of this function.
     options : mapping, optional
         Of the object store.
+    by
+        Columns; on an object store the rows of each of their values are row groups of their own.
 
     Returns
     -------
@@ -49,7 +54,8 @@ def write_parquet(frame: Any, path: str | Place, options: Any = None) -> Place:
     InvalidArgument
         ``path`` is empty, or a URL of a store that cannot be written to.
     OutputError
-        ``path`` holds something else, or cannot be written (no space, no permission). What was there is untouched.
+        ``path`` holds something else, cannot be written (no space, no permission), or another job has written there
+        since this one began. What was there is untouched.
 
     Notes
     -----
@@ -66,7 +72,7 @@ def write_parquet(frame: Any, path: str | Place, options: Any = None) -> Place:
     destination = check_destination(path, options)
     try:
         if isinstance(destination, ObjectFolder):
-            write_result(frame, destination)
+            write_result(frame, destination, by)
             return destination
         with replacing(destination, others_in) as folder:
             _write_partitions(frame, folder, destination)
@@ -74,13 +80,13 @@ def write_parquet(frame: Any, path: str | Place, options: Any = None) -> Place:
         raise
     except OSError as error:
         raise failed(destination, error) from error
-    return destination
+    return Path(destination)
 
 
 def check_destination(path: str | Place, options: Any = None) -> Place:
     """The folder to write to, behind links; refused unless it is new, empty or an earlier result.
 
-    One of an object store comes with what a writer has to know of what is there now: give it to `write_parquet`.
+    It comes with what a writer has to know of what is there now: give it to `write_parquet`.
 
     Raises
     ------
@@ -92,7 +98,7 @@ def check_destination(path: str | Place, options: Any = None) -> Place:
     if destination == destination.parent:
         raise OutputError(f"Cannot write a result over {destination}. Name a folder of its own.")
     if not destination.exists():
-        return destination
+        return claimed(destination)
     if not destination.is_dir():
         raise OutputError(
             f"{destination} is a file, and a result is a folder of Parquet files. Name another folder; "
@@ -104,7 +110,7 @@ def check_destination(path: str | Place, options: Any = None) -> Place:
         raise failed(destination, error) from error
     if others:
         raise _foreign(destination, others)
-    return destination
+    return claimed(destination)
 
 
 def _claimed(destination: ObjectFolder) -> ObjectFolder:

@@ -13,6 +13,7 @@ from dask.highlevelgraph import HighLevelGraph
 from dask.utils import funcname
 
 from dask_graphgpu.errors import briefly
+from dask_graphgpu.interrupting import stoppable
 from dask_graphgpu.io import parquet
 from dask_graphgpu.io.tables import file_frames
 from dask_graphgpu.stages import Stage
@@ -72,6 +73,7 @@ def of_partitions(
 
 
 @briefly
+@stoppable
 def _chunk(name: str, of: int, make: Callable[..., Any], *arguments: Any) -> Any:
     """One of so many chunks, which are read under one name."""
     made = make(*arguments)

@@ -9,6 +9,7 @@ from fsspec.core import split_protocol
 
 from dask_graphgpu.arguments import said
 from dask_graphgpu.errors import InvalidArgument
+from dask_graphgpu.io.claims import ClaimedPath
 from dask_graphgpu.io.objects.object_folder import ObjectFolder, is_object
 from dask_graphgpu.io.objects.storage_options import StorageOptions
 
@@ -32,7 +33,7 @@ def place_of(path: str | Path | ObjectFolder, name: str, options: Any = None) ->
     InvalidArgument
         It is none, or there are options for a local path.
     """
-    if isinstance(path, ObjectFolder):
+    if isinstance(path, ObjectFolder | ClaimedPath):
         return path
     if is_object(path):
         return ObjectFolder.of(str(path), name, options)

@@ -7,7 +7,6 @@ tell what a killed one left behind from what another one is working on.
 
 import ctypes
 import errno
-import fcntl
 import os
 import re
 import secrets
@@ -21,6 +20,8 @@ from typing import IO
 
 import numpy as np
 
+from dask_graphgpu.io.claims import require_claimed
+from dask_graphgpu.io.locks import NO_LOCKS, alone, locked, sweep_lock
 from dask_graphgpu.kernels.cpu.threads import for_blocks
 
 _AT_FDCWD = -100
@@ -28,7 +29,6 @@ _RENAME_EXCHANGE = 2  # linux/fs.h
 _SUFFIX = ".partial"
 # Names inside a staging folder. _PREVIOUS is there only where two folders cannot change places in one step.
 _LOCK, _NEW, _PREVIOUS = "lock", "new", "previous"
-_NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
 
 
 class NotOnDisk(OSError):
@@ -49,12 +49,14 @@ def replacing(
     Parameters
     ----------
     destination
-        Folder to replace, or to make. Its parent is made when it is missing.
+        Folder to replace, or to make. Its parent is made when it is missing. One of `claims.claimed` is replaced only
+        while no other writer has been there.
     others
         Gives the files in a folder that are not the writer's. A former folder that has some by the time it is replaced
         is not deleted: it is kept beside the new one, and a warning says where.
     before
-        Called when the new folder is on disk; where it raises, nothing is replaced.
+        Called when the new folder is on disk and no other writer puts one in place; where it raises, nothing is
+        replaced.
 
     Yields
     ------
@@ -64,6 +66,8 @@ def replacing(
 
     Raises
     ------
+    LostRace
+        Another writer has been there since; ``destination`` stays as it is.
     OSError
         The file system refuses a step; ``destination`` is as it was, but for `NotOnDisk`.
 
@@ -77,9 +81,11 @@ def replacing(
         previous = new.with_name(_PREVIOUS)
         yield new
         _sync_tree(new)
-        if before is not None:
-            before()
-        _put(new, destination, previous)
+        with alone(destination):
+            require_claimed(destination, others)
+            if before is not None:
+                before()
+            _put(new, destination, previous)
         for former in (new, previous):
             _keep_others(former, destination, others)
         try:
@@ -131,10 +137,11 @@ def being_replaced(destination: Path) -> bool:
 
 def sweep(destination: Path) -> None:
     """Remove what killed writers of ``destination`` left, and finish a replacement that one of them had begun."""
+    sweep_lock(destination)
     for staging in _staging_folders(destination):
         with suppress(OSError):  # removed by another writer meanwhile, or not ours to remove
             try:
-                lock = _lock(staging)
+                lock = locked(staging / _LOCK)
             except FileNotFoundError:
                 staging.rmdir()  # a writer was killed, or has yet to put its lock there: then it tries again
                 continue
@@ -174,31 +181,14 @@ def _stage(destination: Path) -> tuple[Path, IO[bytes]]:
         with suppress(FileNotFoundError):  # swept between the two steps
             (staging / _LOCK).touch()
             try:
-                lock = _lock(staging)
+                lock = locked(staging / _LOCK)
             except OSError as error:
-                if error.errno not in _NO_LOCKS:
+                if error.errno not in NO_LOCKS:
                     raise
                 # Nor can anybody else lock it, so nobody sweeps it.
                 lock = (staging / _LOCK).open("r+b")
             if lock is not None:
                 return staging, lock
-
-
-def _lock(staging: Path) -> IO[bytes] | None:
-    """The lock of a staging folder, held until the file is closed; None when somebody else holds it."""
-    path = staging / _LOCK
-    lock: IO[bytes] = os.fdopen(os.open(path, os.O_RDWR | os.O_NOFOLLOW), "r+b")
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if os.path.samestat(os.fstat(lock.fileno()), path.stat()):
-            return lock
-    except OSError as error:
-        lock.close()
-        if isinstance(error, BlockingIOError):
-            return None
-        raise
-    lock.close()
-    return None
 
 
 def _clear(staging: Path, destination: Path) -> None:

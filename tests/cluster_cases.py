@@ -52,6 +52,11 @@ def statuses(client):
     return [each["status"] for each in known.values()]
 
 
+def executing(dask_worker):
+    """How many tasks a worker computes."""
+    return dask_worker.state.executing_count
+
+
 def pause(status, dask_worker):
     dask_worker.memory_manager.memory_pause_fraction = False  # or it would go on by itself
     dask_worker.status = type(dask_worker.status)[status]

@@ -34,12 +34,13 @@ from dask_graphgpu.jobs.cli import graph
 from dask_graphgpu.store import checkpoint
 
 BASE = "s3://data"
-KINDS = ("result", "build", "update", "checkpoint")
+KINDS = ("result", "values", "build", "update", "checkpoint")
 _N, _PARTS = 200, 3
 _JOB = "killed-job"
 # What may be left where nobody has been killed last.
 LEFT = {
     "result": r"_result\.graphgpu/commit-\d{20}\.json\nresult/result\.parquet",
+    "values": r"_values\.graphgpu/commit-\d{20}\.json\nvalues/result\.parquet",
     "build": r"(build/\d{20}-[0-9a-f]{16}/[^\n]*\n)+build/commit-\d{20}\.json",
     "update": r"(update/\d{20}-[0-9a-f]{16}/[^\n]*\n)+update/commit-\d{20}\.json",
     "checkpoint": "",
@@ -55,6 +56,8 @@ def words(kind, number):
         return ["update", f"{BASE}/update", edges, "--remove", "both"]
     if kind == "result":
         return ["pagerank", edges, "--output", f"{BASE}/result"]
+    if kind == "values":
+        return ["degree", edges, "--partition-by", "in_degree", "--output", f"{BASE}/values"]
     kept = ["--checkpoint", f"{BASE}/checkpoint", "--every", "2"]
     return ["pagerank", "edges0", *kept, "--tolerance", "1e-3", "--output", "out"]
 
@@ -84,14 +87,18 @@ def job(s3, line, at=0, after=False):
 # -- what is read ------------------------------------------------------------------------------------
 
 
-def read_result():
+def read_result(folder="result", column="rank"):
     """By somebody who knows nothing of us: a folder of Parquet, and the files that a pattern matches."""
     fs = fsspec.filesystem("s3", use_listings_cache=False)
-    if not fs.glob("data/result/*.parquet"):
+    if not fs.glob(f"data/{folder}/**/*.parquet"):
         return None
-    names = pyarrow.dataset.dataset("data/result", filesystem=fs).files
-    assert names == fs.glob("data/result/*.parquet"), names
-    return tokens(pd.concat([pd.read_parquet(f"s3://{name}") for name in names])["rank"])
+    names = pyarrow.dataset.dataset(f"data/{folder}", filesystem=fs).files
+    assert names == fs.glob(f"data/{folder}/**/*.parquet"), names
+    return tokens(pd.concat([pd.read_parquet(f"s3://{name}") for name in names])[column])
+
+
+def read_values():
+    return read_result("values", "vertex")
 
 
 def read_build(name="build"):
@@ -117,6 +124,7 @@ def read_checkpoint():
 
 READ = {
     "result": read_result,
+    "values": read_values,
     "build": read_build,
     "update": read_update,
     "checkpoint": read_checkpoint,

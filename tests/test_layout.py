@@ -34,7 +34,15 @@ ALLOWED = {
     "forking": set(),
     "kernels": {"errors", "config", "interrupting"},
     "exchange": {"errors", "config", "kernels"},
-    "partition": {"errors", "arguments", "config", "kernels", "exchange", "stages"},
+    "partition": {
+        "errors",
+        "arguments",
+        "config",
+        "interrupting",
+        "kernels",
+        "exchange",
+        "stages",
+    },
     "io": {
         "errors",
         "arguments",
@@ -75,7 +83,7 @@ ALLOWED = {
 }
 ALLOWED["checkpoint"] = {"errors", "arguments", "exchange", "io", "partition", "store"}
 ALLOWED["cluster"] = {"report", "algorithms", "engine", "store", "ingest"}
-ALLOWED["cluster"] |= {"stages"}
+ALLOWED["cluster"] |= {"interrupting", "stages"}
 ALLOWED["cluster"] |= {"errors", "arguments", "config", "checkpoint", "exchange", "partition", "io"}
 ALLOWED["inputs"] = {"errors", "cluster", "io", "partition", "store", "ingest"}
 ALLOWED["execute"] = {

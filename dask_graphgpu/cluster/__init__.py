@@ -2,6 +2,6 @@
 
 Without a cluster the same functions run on ranks that are threads of this process.
 
-It may import `algorithms`, `arguments`, `checkpoint`, `config`, `engine`, `errors`, `exchange`, `ingest`, `io`,
-`partition`, `report`, `stages`, `store` of the package.
+It may import `algorithms`, `arguments`, `checkpoint`, `config`, `engine`, `errors`, `exchange`, `ingest`,
+`interrupting`, `io`, `partition`, `report`, `stages`, `store` of the package.
 """

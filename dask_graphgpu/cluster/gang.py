@@ -43,9 +43,9 @@ from dask_graphgpu.cluster.rank import (
     returns,
     run_rank,
     tell_of_loss,
-    wanted,
 )
 from dask_graphgpu.cluster.silence import MORE
+from dask_graphgpu.cluster.wanted import wanted
 from dask_graphgpu.errors import InvalidArgument, RankLost, RanksAborted
 
 if TYPE_CHECKING:

@@ -11,18 +11,17 @@ from typing import TYPE_CHECKING, Any
 from distributed import Status, Worker, get_worker
 from distributed.utils import sync
 
-from dask_graphgpu.cluster.calls import ask, ask_scheduler, this_task
+from dask_graphgpu.cluster.calls import ask, ask_scheduler
 from dask_graphgpu.cluster.haste import hurried
 from dask_graphgpu.cluster.holdings import Name, held, holdings
 from dask_graphgpu.cluster.on_scheduler import fail, free_locks, start_again
+from dask_graphgpu.cluster.wanted import watched
 from dask_graphgpu.errors import RankLost, RanksAborted
+from dask_graphgpu.interrupting import stopped_by
 
 if TYPE_CHECKING:
     from dask_graphgpu.exchange.joining import Address
-    from dask_graphgpu.exchange.mesh import AbortEvent, Listener
-
-_EVERY = 0.25  # seconds between two looks at whether anybody still wants the rank
-_LOOKS = 2  # that have to agree that nobody does
+    from dask_graphgpu.exchange.mesh import AbortEvent, Listener, Mesh
 
 _AFTER = 1.0  # seconds that a leader has to do itself what is done after it
 
@@ -31,9 +30,6 @@ _HANGS = 1.0  # seconds in which a worker that only seems lost answers
 _freeing: set[asyncio.Future[None]] = set()  # which asyncio itself would forget
 
 _led: dict[str, list[asyncio.Future[Any]]] = {}  # what ranks of runs that are led from here return
-
-# States of a task on its worker while somebody wants it.
-WANTED = ("executing", "long-running")
 
 
 class WorkerPaused(Exception):
@@ -208,7 +204,7 @@ def run_rank(meeting: Meeting, rank: int, function: Callable[..., Any], *argumen
         with (
             hurried(),
             _told(worker, meeting),
-            _watched(worker, opened.aborted),
+            watched(worker, lambda: _unwanted(worker, opened.aborted)),
             Mesh(
                 opened.listener,
                 rank,
@@ -220,12 +216,24 @@ def run_rank(meeting: Meeting, rank: int, function: Callable[..., Any], *argumen
                 aborted=opened.aborted,
             ) as ranks,
         ):
-            result = function(ranks, *arguments)
+            result = _until_aborted(ranks, opened.aborted, function, *arguments)
         worker.loop.add_callback(_tell, worker, meeting, rank, result)
         return result
     finally:
         with suppress(KeyError):
             held.pop(("rank", meeting.run))
+
+
+def _until_aborted(
+    ranks: Mesh, aborted: AbortEvent, function: Callable[..., Any], *arguments: Any
+) -> Any:
+    """What a rank returns; when the run is aborted, also in the middle of a step's work, it raises as in a step."""
+    try:
+        with stopped_by(aborted):
+            return function(ranks, *arguments)
+    except KeyboardInterrupt:
+        ranks.check()
+        raise
 
 
 @contextmanager
@@ -279,33 +287,3 @@ def _tls(worker: Worker) -> Any:
     connect = security.get_connection_args("worker").get("ssl_context")
     listen = security.get_listen_args("worker").get("ssl_context")
     return None if connect is None or listen is None else (connect, listen)
-
-
-@contextmanager
-def _watched(worker: Worker, aborted: AbortEvent) -> Iterator[None]:
-    """Abort the rank when nobody wants its task any more.
-
-    So it is when the task that leads the run is cancelled or dies with its worker. That worker is
-    lost to the ranks then, who say so if they are given the time to find out.
-    """
-    key = this_task(worker)
-
-    async def watch() -> None:
-        missed = 0
-        while missed < _LOOKS:
-            await asyncio.sleep(_EVERY)
-            missed = 0 if wanted(worker, key) else missed + 1
-        _unwanted(worker, aborted)
-
-    watching: list[asyncio.Task[None]] = []
-    worker.loop.add_callback(lambda: watching.append(asyncio.ensure_future(watch())))
-    try:
-        yield
-    finally:
-        worker.loop.add_callback(lambda: watching.pop().cancel())
-
-
-def wanted(worker: Worker, key: str) -> bool:
-    """Whether somebody waits for a task that runs on a worker."""
-    task = worker.state.tasks.get(key)
-    return task is not None and task.state in WANTED

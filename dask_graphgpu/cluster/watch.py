@@ -9,13 +9,14 @@ from dataclasses import asdict
 from typing import Any
 
 import distributed
-from distributed import Reschedule, Worker
+from distributed import Worker
 
 from dask_graphgpu import report as reports
 from dask_graphgpu import stages
 from dask_graphgpu.cluster.calls import running, this_task, this_worker
 from dask_graphgpu.cluster.haste import send_with_next
 from dask_graphgpu.errors import GraphError
+from dask_graphgpu.interrupting import check, stopping
 from dask_graphgpu.report import Advance, Report, Split
 from dask_graphgpu.stages import StageSteps
 
@@ -43,13 +44,10 @@ class Telling:
     ----------
     run : str
         The task that leads it.
-    alone : bool
-        Whether that task is the run: it ends then when it is cancelled, as by Ctrl-C in the client, or
-        it would keep its worker from others. Ranks have somebody who watches them.
     """
 
-    def __init__(self, worker: Worker, run: str, *, alone: bool = False) -> None:
-        self._worker, self._run, self._alone = worker, run, alone
+    def __init__(self, worker: Worker, run: str) -> None:
+        self._worker, self._run = worker, run
         self._supersteps = 0
         self._next = time.monotonic() + _EVERY
 
@@ -61,9 +59,7 @@ class Telling:
         if (now := time.monotonic()) < self._next:
             return
         self._next = now + _EVERY
-        task = self._worker.state.tasks.get(self._run) if self._alone else None
-        if task is not None and task.state == "cancelled":
-            raise Reschedule  # of no effect then, unless it is asked for again meanwhile
+        check(stopping())  # for engines that do not look themselves
         event = self._about(report) | {
             "direction": advance.direction,
             "frontier": int(advance.frontier),
@@ -108,7 +104,7 @@ def _telling_of_stages() -> Callable[[StageSteps], None] | None:
 def telling() -> Telling | None:
     """What tells of a run in the task that calls; None outside of a cluster's tasks."""
     found = running()
-    return None if found is None else Telling(*found, alone=True)
+    return None if found is None else Telling(*found)
 
 
 _followers: list[Callable[[dict[str, Any]], None]] = []

@@ -16,7 +16,7 @@ import click
 import dask
 
 from dask_graphgpu import __version__
-from dask_graphgpu.errors import GraphError, InvalidArgument
+from dask_graphgpu.errors import GraphError, InvalidArgument, guess
 from dask_graphgpu.io.objects.storage_options import redacted
 from dask_graphgpu.jobs.cluster_options import cluster_of
 from dask_graphgpu.jobs.clusters import ClusterOptions
@@ -35,7 +35,7 @@ from dask_graphgpu.jobs.options import (
 from dask_graphgpu.jobs.shown import journal_of
 from dask_graphgpu.jobs.steps import Step
 from dask_graphgpu.jobs.storage import options_of, read_job, storage_parameter
-from dask_graphgpu.jobs.wording import guess, in_options
+from dask_graphgpu.jobs.wording import in_options
 from dask_graphgpu.partition.paged.folder import remove_all
 
 _LAST_STREAM = 2  # standard error

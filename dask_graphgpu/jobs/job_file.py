@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from dask_graphgpu.errors import guess
 from dask_graphgpu.io.objects.storage_options import StorageOptions
 from dask_graphgpu.jobs.cluster_options import KEYS, cluster_of_keys
 from dask_graphgpu.jobs.clusters import ClusterOptions
@@ -26,7 +27,6 @@ from dask_graphgpu.jobs.options import (
 )
 from dask_graphgpu.jobs.steps import Step
 from dask_graphgpu.jobs.storage import words_of
-from dask_graphgpu.jobs.wording import guess
 
 _PAIRS = {"name", "type"}  # texts with a sign = on the command line, tables in a file
 _NUMBERS = {"thresholds"}  # so many of one too, with commas behind them

@@ -11,6 +11,7 @@ import click
 
 from dask_graphgpu.algorithms import ALGORITHMS as METHODS
 from dask_graphgpu.checkpoint import Checkpoint
+from dask_graphgpu.errors import guess
 from dask_graphgpu.features import ALLOWED
 from dask_graphgpu.io.objects.object_folder import is_object
 from dask_graphgpu.io.objects.storage_options import StorageOptions
@@ -21,7 +22,6 @@ from dask_graphgpu.jobs.method_options import algorithm_options
 from dask_graphgpu.jobs.steps import GraphOptions, Step
 from dask_graphgpu.jobs.storage import options_of, storage_parameter
 from dask_graphgpu.jobs.update_step import UPDATE, update_options, update_step
-from dask_graphgpu.jobs.wording import guess
 
 # A vertex program is Python: it cannot be given here.
 ALGORITHMS = {name: kind for name, kind in METHODS.items() if name != "run"}
@@ -89,7 +89,8 @@ def _result_options() -> list[click.Parameter]:
         option(
             ["--partition-by"],
             metavar="COL,COL",
-            help="Write folders by the values of these columns, such as label=7/; for columns of few values.",
+            help="Write folders by the values of these columns, such as label=7/, at a URL row groups; for columns of "
+            "few values.",
         ),
         option(
             ["--top"],
@@ -271,10 +272,8 @@ def step_of(algorithm: str, given: dict[str, Any]) -> Step:
             )
     options = options_of(given)
     checkpoint = _checkpoint(given, options)
-    if given.get("partition_by") and "://" in (given.get("output") or "://"):
-        raise click.UsageError(
-            "--partition-by writes folders: give --output DIR on a local or shared file system."
-        )
+    if given.get("partition_by") and not given.get("output"):
+        raise click.UsageError("--partition-by is of what is written: give --output DIR.")
     others = {name: given[name] for name in ("duplicates", "order", "engine")}
     others["directed"] = not given["undirected"]
     others |= {name: given[name] for name in _GIVEN if given[name] is not None}

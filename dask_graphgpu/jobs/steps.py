@@ -92,7 +92,7 @@ class Step:
     keep
         Condition on the rows of the result that are kept.
     partition_by
-        Columns by whose values the output has folders.
+        Columns by whose values the output has folders, on an object store row groups.
     checkpoint
         Where the run saves its state, and how often.
     resume

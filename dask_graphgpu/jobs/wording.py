@@ -1,11 +1,9 @@
-"""The command line's own words: its options in the place of a method's arguments, and guesses at what was meant."""
+"""The command line's own words: its options in the place of a method's arguments."""
 
 from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterable
-from difflib import get_close_matches
 
 from dask_graphgpu.algorithms import ALGORITHMS
 
@@ -47,11 +45,3 @@ def _as_option(match: re.Match[str]) -> str:
         return f"--{'no-' * (value == 'False')}{option}"
     value = value.strip("'")
     return f"--{option} {value}" if value else f"--{option}"
-
-
-def guess(word: str, names: Iterable[str]) -> str:
-    """What may have been meant by a word that is none of some names, as a question; "" where nothing is near."""
-    plain, known = word.replace("-", "_").lower(), {name.replace("-", "_"): name for name in names}
-    near = [name for plainly, name in known.items() if len(plain) > 3 and plain in plainly]
-    near += [known[each] for each in get_close_matches(plain, known, 2) if known[each] not in near]
-    return f" Did you mean {' or '.join(near[:3])}?" if near else ""

@@ -1,4 +1,4 @@
 """From ids and edges to rows of neighbours over dense ids.
 
-It may import `arguments`, `config`, `errors`, `exchange`, `kernels`, `stages` of the package.
+It may import `arguments`, `config`, `errors`, `exchange`, `interrupting`, `kernels`, `stages` of the package.
 """

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dask_graphgpu.errors import InvalidEdges, briefly
+from dask_graphgpu.interrupting import stoppable
 
 
 class NoVertices(InvalidEdges):
@@ -30,6 +31,7 @@ class EmptyPartition:
 
 
 @briefly
+@stoppable
 def built(build: Callable[..., Any], *arguments: Any, **more: Any) -> Any:
     """The partition that a function builds, or `EmptyPartition` where there is nothing to build it of."""
     try:

@@ -14,8 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dask_graphgpu.errors import InvalidCheckpoint, OutputError
+from dask_graphgpu.io.claims import LostRace
 from dask_graphgpu.io.generation import OpenFolder
-from dask_graphgpu.io.objects.commits import LostRace, claimed, removing
+from dask_graphgpu.io.objects.commits import claimed, removing
 from dask_graphgpu.io.objects.object_generation import generation, local_folder, of_one_state
 from dask_graphgpu.io.place import Place
 from dask_graphgpu.io.replace import NotOnDisk, replacing, sweep

@@ -14,8 +14,9 @@ import numpy as np
 import pyarrow as pa
 
 from dask_graphgpu.errors import GraphError, OutputError
+from dask_graphgpu.io.claims import claimed
 from dask_graphgpu.io.generation import NoFolder, OpenFolder
-from dask_graphgpu.io.objects.commits import claimed
+from dask_graphgpu.io.objects import commits
 from dask_graphgpu.io.objects.object_generation import filling, of_one_state
 from dask_graphgpu.io.place import Place, place_of
 from dask_graphgpu.io.replace import NotOnDisk
@@ -52,14 +53,14 @@ Values: TypeAlias = np.ndarray | pa.Array | PagedArray
 def check_destination(path: str | Place, options: Any = None) -> Place:
     """The folder to save to, behind links; refused when it holds anything but a saved graph.
 
-    One of an object store comes with what a writer has to know of what is there now: give it to `write`.
+    It comes with what a writer has to know of what is there now: give it to `write`.
     """
     folder = place_of(path, "path", options)
     if isinstance(folder, Path):
         if folder == folder.parent:
             raise OutputError(f"cannot save a graph over {folder}: name a folder of its own")
         if not folder.exists():
-            return folder
+            return claimed(folder)
         if not folder.is_dir():
             raise OutputError(
                 f"{folder} is a file, and a saved graph is a folder; name another one; nothing was "
@@ -69,9 +70,8 @@ def check_destination(path: str | Place, options: Any = None) -> Place:
         return folder
     try:
         others = of_one_state(folder, lambda opened: manifest.others(opened, SAVED))
-        folder = folder if isinstance(folder, Path) else claimed(folder, folder)
     except NoFolder:
-        return folder if isinstance(folder, Path) else claimed(folder, folder)
+        others = []
     except OSError as error:
         raise failed(folder, error) from error
     if others:
@@ -79,7 +79,12 @@ def check_destination(path: str | Place, options: Any = None) -> Place:
             f"{folder} is not a saved graph: it holds {', '.join(others[:3])}; name a folder that "
             "is new, empty or a saved graph; nothing was changed"
         )
-    return folder
+    if isinstance(folder, Path):
+        return claimed(folder)
+    try:
+        return commits.claimed(folder, folder)
+    except OSError as error:
+        raise failed(folder, error) from error
 
 
 def check_seen(folder: Place) -> None:

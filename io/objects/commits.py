@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
-from dask_graphgpu.errors import OutputError
+from dask_graphgpu.io.claims import LostRace, lost_race
 from dask_graphgpu.io.objects.object_folder import ObjectFolder
 
 _COMMIT = re.compile(r"commit-([0-9]{20})\.json")
@@ -27,17 +27,6 @@ _TRIES = 100  # at a commit that is replaced each time before it is read
 _exclusive: set[tuple[str, str, int]] = (
     set()
 )  # stores that are known to create an object only if there is none
-
-
-class LostRace(OutputError):
-    """Another job has written there since this one has looked."""
-
-
-def _lost(folder: ObjectFolder) -> LostRace:
-    return LostRace(
-        f"another job has written to {folder} meanwhile, which stays as it is: nothing of this job is kept there; "
-        "give each job an output of its own, or run them one after the other"
-    )
 
 
 @dataclass(frozen=True)
@@ -175,7 +164,7 @@ def committing(
     began = folder.began or 0
     current = latest(log)
     if (current.number if current else 0) != began:
-        raise _lost(folder)
+        raise lost_race(folder)
     made = Generation.new(log, began)
     try:
         require_exclusive(made.folder)
@@ -184,12 +173,12 @@ def committing(
         with suppress(OSError):
             made.folder.remove_all()
         if isinstance(error, OSError) and not isinstance(error, LostRace) and _is_lost(log, began):
-            raise _lost(folder) from error  # which sweeps what this one has written
+            raise lost_race(folder) from error  # which sweeps what this one has written
         raise
     if not _commit(log, Commit(began + 1, kind, made.name, shared)):
         with suppress(OSError):
             made.folder.remove_all()
-        raise _lost(folder)
+        raise lost_race(folder)
 
 
 def _is_lost(log: ObjectFolder, began: int) -> bool:
@@ -246,7 +235,7 @@ def removing(folder: ObjectFolder, kind: str) -> None:
         return
     gone = Commit((folder.began or 0) + 1, kind, None)
     if not _commit(folder, gone):
-        raise _lost(folder)
+        raise lost_race(folder)
     sweep(folder, gone)
     folder.remove([gone.name])
 

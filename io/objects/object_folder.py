@@ -9,6 +9,7 @@ import errno
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from inspect import signature
 from pathlib import Path
 from typing import IO, Any, Self
 
@@ -16,7 +17,7 @@ import fsspec
 from fsspec.core import split_protocol
 
 from dask_graphgpu.arguments import said
-from dask_graphgpu.errors import GraphError, InvalidArgument
+from dask_graphgpu.errors import GraphError, InvalidArgument, guess
 from dask_graphgpu.io.objects.storage_options import StorageOptions, redacted
 
 # Stores that create an object only if there is none, and copy one within the store as one step: the package that
@@ -236,6 +237,13 @@ class ObjectFolder:
             raise plain(error, self.url, self.options) from error
 
 
+def _meant(text: str, url: str, options: StorageOptions) -> str:
+    """What may have been meant by the option that an error names."""
+    given = [name for name in options if f"'{name}'" in text]
+    known = signature(fsspec.get_filesystem_class(split_protocol(url)[0]).__init__).parameters
+    return guess(given[0], known) if given else ""
+
+
 def plain(error: Exception, url: str, options: StorageOptions) -> OSError:
     """What a store or the package that reaches it says, in plain words and without credentials."""
     shown, kinds = redacted(url), {kind.__name__ for kind in type(error).__mro__}
@@ -258,6 +266,9 @@ def plain(error: Exception, url: str, options: StorageOptions) -> OSError:
     if kinds & {"HTTPClientError", "ClientConnectorError", "ConnectionError", "TimeoutError"}:
         return OSError(errno.EHOSTUNREACH, f"the store of {shown} does not answer ({text})")
     if isinstance(error, TypeError) and "argument" in text:
-        return OSError(errno.EINVAL, f"{package} does not take these storage options ({text})")
+        return OSError(
+            errno.EINVAL,
+            f"{package} does not take these storage options ({text}).{_meant(text, url, options)}",
+        )
     code = getattr(error, "errno", None) or errno.EIO
     return OSError(code, f"the store of {shown} has failed ({type(error).__name__}: {text})")

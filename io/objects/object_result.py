@@ -7,11 +7,13 @@ store. There is nothing else in the folder: some readers of folders take whateve
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -19,6 +21,7 @@ from dask.base import is_dask_collection
 from dask.delayed import delayed
 
 from dask_graphgpu.errors import OutputError
+from dask_graphgpu.io.by_values import check_number, sorted_by
 from dask_graphgpu.io.computing import for_partitions
 from dask_graphgpu.io.objects import commits
 from dask_graphgpu.io.objects.commits import Commit, committing
@@ -28,6 +31,7 @@ from dask_graphgpu.io.result_table import as_table, encoding_of, is_stamped, sch
 NAME = "result.parquet"
 _STAGED = "_result"
 _KIND = "result"
+_PART, _GROUP = "dask_graphgpu part", "dask_graphgpu row group"  # columns beside those of values
 
 
 def log_of(folder: ObjectFolder) -> ObjectFolder:
@@ -61,7 +65,7 @@ def _is_result(place: ObjectFolder) -> bool:
                 raise
 
 
-def write_result(frame: Any, folder: ObjectFolder) -> None:
+def write_result(frame: Any, folder: ObjectFolder, by: tuple[str, ...] = ()) -> None:
     """Compute a result frame, and write it in place of the one that is there.
 
     Parameters
@@ -71,6 +75,9 @@ def write_result(frame: Any, folder: ObjectFolder) -> None:
         row group.
     folder : ObjectFolder
         As `claim` gives it.
+    by
+        Columns: rows are in the order of their values, and those of each are row groups of their own, so that readers
+        who ask for some of them read no others.
 
     Raises
     ------
@@ -86,14 +93,15 @@ def write_result(frame: Any, folder: ObjectFolder) -> None:
     with committing(folder, log, _KIND) as made:
         here = made.folder
         schema = schema_of(frame._meta if is_dask_collection(frame) else frame)
+        write = partial(_write, schema=schema, folder=here, by=by, output=str(folder))
         if not is_dask_collection(frame):
-            _write(frame, 0, schema=schema, folder=here, names=[_STAGED])
+            write(frame, 0, names=[_STAGED])
         else:
             several = frame.npartitions > 1
             names = [f"_part-{i:05d}" for i in range(frame.npartitions)] if several else [_STAGED]
-            for_partitions(partial(_write, schema=schema, folder=here, names=names), frame)
+            for_partitions(partial(write, names=names), frame)
             if several:
-                delayed(_put_together, pure=False)(here, names).compute()
+                delayed(_put_together, pure=False)(here, names, by).compute()
         (here / _STAGED).size()  # that it is there: in a store that workers and this process share
     current = Commit((folder.began or 0) + 1, _KIND, made.name)
     try:
@@ -113,27 +121,73 @@ def _write(
     schema: pa.Schema,
     folder: ObjectFolder,
     names: Sequence[str],
+    by: tuple[str, ...],
+    output: str,
 ) -> None:
     """Write a partition as one object."""
     table = as_table(partition, schema)
     sink = pa.BufferOutputStream()
-    pq.write_table(table, sink, **encoding_of(table))
+    if not by:
+        pq.write_table(table, sink, **encoding_of(table))
+    else:
+        table, starts = sorted_by(table, by)
+        check_number(len(starts) - 1, by, output, "row group")
+        with pq.ParquetWriter(sink, table.schema, **encoding_of(table)) as writer:
+            for start, end in pairwise(starts.tolist()):
+                writer.write_table(table.slice(start, end - start))
     (folder / names[i]).write(sink.getvalue().to_pybytes())
 
 
-def _put_together(folder: ObjectFolder, names: Sequence[str]) -> None:
-    """Write the rows of some parts as one object, in their order, a row group at a time."""
+def _put_together(folder: ObjectFolder, names: Sequence[str], by: tuple[str, ...]) -> None:
+    """Write the rows of some parts as one object, a few row groups at a time, in their order or that of values."""
     with ExitStack() as held:
         writer = None
-        for name in names:
-            with (folder / name).opened("rb") as file, pq.ParquetFile(file) as part:
-                for i in range(part.num_row_groups):
-                    table = part.read_row_group(i)
-                    if writer is None:
-                        sink = held.enter_context((folder / _STAGED).opened("wb"))
-                        made = pq.ParquetWriter(sink, table.schema, **encoding_of(table))
-                        writer = held.enter_context(made)
-                    writer.write_table(table)
+        for table in _by_values(folder, names, by) if by else _in_order(folder, names):
+            if writer is None:
+                sink = held.enter_context((folder / _STAGED).opened("wb"))
+                made = pq.ParquetWriter(sink, table.schema, **encoding_of(table))
+                writer = held.enter_context(made)
+            writer.write_table(table)
+
+
+@contextmanager
+def _part(folder: ObjectFolder, name: str) -> Iterator[pq.ParquetFile]:
+    with (folder / name).opened("rb") as file, pq.ParquetFile(file) as part:
+        yield part
+
+
+def _in_order(folder: ObjectFolder, names: Sequence[str]) -> Iterator[pa.Table]:
+    """The row groups of some parts."""
+    for name in names:
+        with _part(folder, name) as part:
+            for i in range(part.num_row_groups):
+                yield part.read_row_group(i)
+
+
+def _by_values(
+    folder: ObjectFolder, names: Sequence[str], by: tuple[str, ...]
+) -> Iterator[pa.Table]:
+    """The rows of each value, of all parts; a table without rows where there are none."""
+    firsts = []
+    for number, name in enumerate(names):
+        with _part(folder, name) as part:
+            rows = [part.metadata.row_group(i).num_rows for i in range(part.num_row_groups)]
+            first = np.cumsum([0, *rows[:-1]])[: len(rows)]
+            empty = part.schema_arrow.empty_table()
+            keys = part.read(columns=list(by)).take(first)
+        for column, values in ((_PART, [number] * len(rows)), (_GROUP, range(len(rows)))):
+            keys = keys.append_column(column, pa.array(values, pa.int64()))
+        firsts.append(keys)
+    groups, starts = sorted_by(pa.concat_tables(firsts).unify_dictionaries(), by)
+    if not len(groups):
+        yield empty
+    places = list(zip(groups[_PART].to_pylist(), groups[_GROUP].to_pylist(), strict=True))
+    for start, end in pairwise(starts.tolist()):
+        found = []
+        for number, group in places[start:end]:
+            with _part(folder, names[number]) as part:
+                found.append(part.read_row_group(group))
+        yield pa.concat_tables(found).unify_dictionaries()
 
 
 def _put_in_place(folder: ObjectFolder, current: Commit | None) -> None:

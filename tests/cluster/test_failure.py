@@ -199,20 +199,16 @@ def test_a_cancelled_run_ends(client, repeat):
     check_next_run(client)
 
 
-def executing(dask_worker):
-    return dask_worker.state.executing_count
-
-
 def test_a_cancelled_run_on_one_rank_ends(client):
     edges = pd.DataFrame({"src": range(100), "dst": [*range(1, 100), 0]})
     graph = partitioned(edges, 2).graph()
     graph.pagerank().compute()  # what it takes is compiled
     future = client.compute(graph.pagerank(tolerance=0, max_iterations=10**8))
     time.sleep(0.7)
-    assert sum(client.run(executing).values()) == 1
+    assert sum(client.run(cases.executing).values()) == 1
     future.cancel()
     until = time.monotonic() + 6
-    while sum(client.run(executing).values()):
+    while sum(client.run(cases.executing).values()):
         assert time.monotonic() < until
         time.sleep(0.1)
     assert len(graph.degree().compute()) == 100

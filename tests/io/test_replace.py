@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dask_graphgpu.io import replace
+from dask_graphgpu.io import locks, replace
 from dask_graphgpu.io.replace import NotOnDisk, sweep
 
 # A child process per step: it is killed just before the n-th change of the file system that Python reports. The last
@@ -15,7 +15,7 @@ from dask_graphgpu.io.replace import NotOnDisk, sweep
 KILLED_AT_EVERY_STEP = """
 import os, signal, sys
 from pathlib import Path
-from dask_graphgpu.io import replace
+from dask_graphgpu.io import locks, replace
 
 parent, exchanges = Path(sys.argv[1]), sys.argv[2] == "exchange"
 destination = parent / "result"
@@ -188,7 +188,7 @@ def test_without_locks_nothing_is_swept_and_writing_works(tmp_path, monkeypatch)
     def no_locks(*_):
         raise OSError(errno.ENOLCK, "No locks available")
 
-    monkeypatch.setattr(replace.fcntl, "flock", no_locks)
+    monkeypatch.setattr(locks.fcntl, "flock", no_locks)
     left_behind = tmp_path / ".result.0123456789abcdef.partial"
     left_behind.mkdir()
     (left_behind / "lock").touch()

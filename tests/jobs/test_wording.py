@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from dask_graphgpu.jobs.wording import guess, in_options
+from dask_graphgpu.errors import guess
+from dask_graphgpu.jobs.wording import in_options
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from commands import call, refused
 from object_places import EDGES, is_result, same
 
 import dask_graphgpu as dg
+from dask_graphgpu.io.claims import LostRace
 from dask_graphgpu.io.objects import object_result
-from dask_graphgpu.io.objects.commits import LostRace
 from dask_graphgpu.io.objects.storage_options import StorageOptions, redacted
 from dask_graphgpu.io.output import check_destination, write_parquet
 from dask_graphgpu.io.place import place_of
@@ -114,10 +114,12 @@ def test_a_saved_graph_that_was_replaced(s3):
 # -- two at a time -----------------------------------------------------------------------------------
 
 
-def test_of_two_jobs_one_wins(s3, s3_server):
+@pytest.mark.parametrize("by", [None, "degree"])
+def test_of_two_jobs_one_wins(s3, s3_server, by):
     """Both have looked before one has written; whoever comes second says so and leaves nothing."""
     s3_server.faults(gate={"method": "PUT", "path": "_result.$", "count": 2})
     words = [f"{s3.url}/edges", "--output", f"{s3.url}/out", *s3.words]
+    words += ["--partition-by", by] if by else []
     given = click.Command("degree", params=parameters_of("degree")).make_context("", words).params
     came = []
 
@@ -136,7 +138,8 @@ def test_of_two_jobs_one_wins(s3, s3_server):
     assert sorted(came)[1] == "done"
     assert sorted(came)[0].startswith(f"another job has written to {s3.url}/out meanwhile")
     assert is_result(s3)
-    same(read(s3), DEGREE)
+    wanted = DEGREE.sort_values(by, kind="stable", ignore_index=True) if by else DEGREE
+    same(read(s3), wanted)
 
 
 def test_slow_answers(s3, s3_server):

@@ -28,6 +28,7 @@ from dask_graphgpu.report import Report
 # Bytes that the sums of all threads together may take; threads beyond that wait.
 MOST_BYTES = 1 << 32
 AT_ONCE = 1 << 24  # edges and vertices that a thread searches before it looks whether it is to stop
+HEAP = 4  # times as long as one takes that goes through a heap
 
 
 def betweenness(
@@ -100,7 +101,8 @@ def _accumulate(
         far, distance = _far(lengths), np.full(n, _far(lengths), lengths.dtype)
         given = *graph, lengths, distance, far, np.empty(n, number), np.empty(n, kind), *sums
     worst, read = kernels.betweenness.DONE, 0
-    some = max(AT_ONCE // (rows.num_edges + n + 1), 1)
+    one = (rows.num_edges + n + 1) * (1 if lengths is None else HEAP)
+    some = max(AT_ONCE // one, 1)
     for start in range(0, len(sources), some):
         check_stopped(stopped)
         code, edges = kernel(0, 1, 1, sources[start : start + some], *given)
