@@ -14,7 +14,7 @@ from dask_graphgpu.drawing import draw
 from dask_graphgpu.fields import Field, Max, Min, Sum
 from dask_graphgpu.graphs import Graph
 from dask_graphgpu.loading import load
-from dask_graphgpu.matching import Matched, match_ids
+from dask_graphgpu.matching import match_ids
 from dask_graphgpu.program import VertexProgram
 from dask_graphgpu.progress import ProgressBar
 from dask_graphgpu.report import last_report
@@ -29,7 +29,6 @@ __all__ = [
     "Checkpoint",
     "Field",
     "Graph",
-    "Matched",
     "Max",
     "Min",
     "ProgressBar",

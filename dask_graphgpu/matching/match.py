@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import pyarrow as pa
-from dask._collections import new_collection
-from dask._task_spec import List, Task, TaskRef
-from dask.base import is_dask_collection, tokenize
-from dask.dataframe import DataFrame
+from dask.base import is_dask_collection
 
 from dask_graphgpu.errors import InvalidArgument, briefly
 from dask_graphgpu.ingest import chunks_of
 from dask_graphgpu.io.arrow_frames import ArrowFrame, settled, taken
 from dask_graphgpu.io.frames import is_frame, meta_of, with_columns
-from dask_graphgpu.io.lazy_frames import Partitions, Tasks, bounds_of
-from dask_graphgpu.io.partitions import NAME, Parts, called, referring
-from dask_graphgpu.io.reads import Reads, folders_read
+from dask_graphgpu.io.partitions import Parts, called
 from dask_graphgpu.matching.columns import GroupColumns, find, members_of
 from dask_graphgpu.matching.frames import report_frame, with_ids
-from dask_graphgpu.matching.renaming import Members, Renamed, renamed
+from dask_graphgpu.matching.lazily import lazily
+from dask_graphgpu.matching.renaming import Members, renamed
 
 
 class Matched(NamedTuple):
@@ -106,8 +99,9 @@ def match_ids(
     becomes ``a:2``, ``a:3`` and so on, the first that is neither. So no id of ``old`` means another group than before.
     An id that is in ``old`` no more, as its group has gone earlier, may come back: keep the reports if that matters.
 
-    Cost: O(V), but for sorts of the vertices in both frames and of the distinct ids of groups. Computed on the host, of
-    Dask frames in one task; 60 bytes a vertex beside its ids, of ids that are text 60 more.
+    Cost: O(V), but for sorts of the vertices in both frames and of the distinct ids of groups; less where vertices are
+    in ascending order, as results have them. Computed on the host, of Dask frames in one task; about 130 bytes a vertex
+    beside the frames.
 
     References
     ----------
@@ -136,10 +130,10 @@ def match_ids(
                 f"{name} is a {type(frame).__name__}; give a DataFrame of Dask, pandas, cuDF or polars, a table of "
                 "pyarrow or a relation of DuckDB"
             )
-    kind, old, new = new, settled(old), settled(new)
+    kind, new = new, settled(new)
     columns = find(meta_of(old), meta_of(new), vertex, group)
     if is_dask_collection(new):
-        return _lazily(old, new, columns)
+        return Matched(*lazily(old, new, columns))
     found = renamed(_members(old, columns, "old"), _members(new, columns, "new"))
     frame = with_ids(new, found.ids[0], columns)
     report = report_frame(found.report, columns, new)
@@ -153,98 +147,3 @@ def _members(frame: Any, columns: GroupColumns, what: str) -> list[Members]:
     found = chunks_of(with_columns(frame, columns.read), False, members_of, columns, what)
     made: list[Members] = called(list, found).compute() if isinstance(found, Parts) else found
     return made
-
-
-def _lazily(old: Any, new: DataFrame, columns: GroupColumns) -> Matched:
-    """The same, when the new frame is computed: one task matches all, and each partition gets its ids."""
-    former = chunks_of(with_columns(old, columns.read), True, members_of, columns, "old")
-    none = meta_of(new).iloc[:0]
-    nobody = members_of(none, columns, "new", "")
-    report = renamed([nobody], [nobody]).report
-    reads = [*map(Reads, folders_read([old, new]))]
-    rows = _rows_of(new)
-    frames = [
-        _frame(Empty(empty, number), of, partial(tasks, former, new, columns), reads)
-        for empty, number, of, tasks in (
-            (with_ids(none, nobody.groups, columns), rows, new.npartitions, _tasks_of_frame),
-            (report_frame(report, columns, none), None, 1, _tasks_of_report),
-        )
-    ]
-    return Matched(*frames)
-
-
-@dataclass(frozen=True, eq=False)
-class Empty:
-    """A frame without rows, as what comes of it is like, and how many ``rows`` that has, where it is known."""
-
-    like: Any
-    rows: int | None
-
-    def frame(self) -> Any:
-        return self.like
-
-
-def _rows_of(frame: DataFrame) -> int | None:
-    """The rows of a Dask frame whose divisions are those of a result; None of others."""
-    if not frame.known_divisions:
-        return None
-    *first, last = frame.divisions
-    same = [*first, last + 1] == bounds_of(last + 1, frame.npartitions)
-    return last + 1 if same else None
-
-
-def _frame(empty: Empty, of: int, make: Callable[[], Tasks], reads: Sequence[Reads]) -> DataFrame:
-    """A frame whose tasks are made anew where those of the frames behind it have other names."""
-    first = make()
-
-    def anew() -> Tasks | None:
-        again = make()
-        return None if again.name == first.name else again
-
-    leaf: Any = Partitions
-    tasks = replace(first, anew=anew)
-    expr = leaf(empty, of, tasks, *reads, _determ_token=tasks.name)
-    made: DataFrame = new_collection(expr)
-    return made
-
-
-def _matching(
-    former: Any, new: DataFrame, columns: GroupColumns
-) -> tuple[str, list[Any], dict[Any, Any]]:
-    """The task that matches: its key, those of the partitions of the new frame, and all tasks up to it."""
-    made = new.optimize()
-    parts = [TaskRef(key) for key in made.__dask_keys__()]
-    key = f"{NAME}-match-{tokenize(former, made._name, columns)}"
-    graph = dict(made.__dask_graph__())
-    members = []
-    for i, part in enumerate(parts):
-        one = f"{key}-members-{i}"
-        graph[one] = Task(one, members_of, part, columns, "new", f"partition {i}")
-        members.append(TaskRef(one))
-    graph[key] = Task(key, renamed, referring(former, graph), List(*members))
-    return key, parts, graph
-
-
-def _tasks_of_frame(former: Any, new: DataFrame, columns: GroupColumns) -> Tasks:
-    key, parts, graph = _matching(former, new, columns)
-    name = f"graph-{key}"
-    for i, part in enumerate(parts):
-        ids = f"{key}-ids-{i}"  # beside the match, so that no other ids travel
-        graph[ids] = Task(ids, _ids_of, TaskRef(key), i)
-        graph[name, i] = Task((name, i), with_ids, part, TaskRef(ids), columns)
-    return Tasks(name, graph)
-
-
-def _tasks_of_report(former: Any, new: DataFrame, columns: GroupColumns) -> Tasks:
-    key, _, graph = _matching(former, new, columns)
-    name = f"graph-{key}-report"
-    graph[name, 0] = Task((name, 0), _report_of, TaskRef(key), columns, meta_of(new).iloc[:0])
-    return Tasks(name, graph)
-
-
-def _ids_of(found: Renamed, part: int) -> list[pa.Array]:
-    return found.ids[part]
-
-
-def _report_of(found: Renamed, columns: GroupColumns, like: Any) -> Any:
-    return report_frame(found.report, columns, like)

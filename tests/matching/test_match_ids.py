@@ -283,6 +283,10 @@ def test_a_lazy_frame_is_made_once_and_only_when_it_is_asked_for():
     assert made.equals(expected)
     assert told.equals(rows)
     assert match_ids(old, lazy).frame._name == frame._name
+    named = new.compute().set_index(pd.Index([f"row {i:02d}" for i in range(60)]))
+    again = match_ids(old, dd.from_pandas(named, npartitions=3)).frame
+    assert not again.known_divisions  # they are not those of a result
+    assert again.compute().equals(expected.set_index(named.index))
 
 
 def test_dask_does_not_delete_the_old_ids_before_they_are_read(tmp_path):
