@@ -17,7 +17,6 @@ from dask_graphgpu.jobs.options import (
     ALGORITHMS,
     FEATURES,
     STEPS,
-    UPDATE,
     arguments_of,
     name_option,
     parameters_of,
@@ -26,6 +25,7 @@ from dask_graphgpu.jobs.options import (
 )
 from dask_graphgpu.jobs.steps import Step
 from dask_graphgpu.jobs.storage import words_of
+from dask_graphgpu.jobs.update_step import UPDATE
 from dask_graphgpu.jobs.wording import guess
 
 _PAIRS = {"name", "type"}  # texts with a sign = on the command line, tables in a file
