@@ -27,7 +27,6 @@ from dask_graphgpu.jobs.options import (
     ALGORITHMS,
     BUILD,
     FEATURES,
-    UPDATE,
     parameters_of,
     run_options,
     step_of,
@@ -35,6 +34,7 @@ from dask_graphgpu.jobs.options import (
 from dask_graphgpu.jobs.shown import journal_of
 from dask_graphgpu.jobs.steps import Step
 from dask_graphgpu.jobs.storage import options_of, read_job, storage_parameter
+from dask_graphgpu.jobs.update_step import UPDATE
 from dask_graphgpu.jobs.wording import in_options
 from dask_graphgpu.partition.paged.folder import remove_all
 
@@ -131,7 +131,6 @@ def _update_parameters() -> list[click.Parameter]:
 
 
 @graph.command(
-    UPDATE,
     params=_update_parameters(),
     short_help="Append rows to a saved graph, and remove some.",
 )

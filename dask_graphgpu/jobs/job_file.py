@@ -18,7 +18,6 @@ from dask_graphgpu.jobs.options import (
     ALGORITHMS,
     FEATURES,
     STEPS,
-    UPDATE,
     arguments_of,
     name_option,
     parameters_of,
@@ -27,6 +26,7 @@ from dask_graphgpu.jobs.options import (
 )
 from dask_graphgpu.jobs.steps import Step
 from dask_graphgpu.jobs.storage import words_of
+from dask_graphgpu.jobs.update_step import UPDATE
 
 _PAIRS = {"name", "type"}  # texts with a sign = on the command line, tables in a file
 _NUMBERS = {"thresholds"}  # so many of one too, with commas behind them

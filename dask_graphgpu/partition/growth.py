@@ -75,10 +75,10 @@ class Growth:
         base.use_vertices()
         if base.origin is not None and base.vertex_columns.listed is not None:
             base.origin.before_use(base.vertex_columns.listed)
-        self._known = [base.ids.find_rows(change.ids) for change in changes]
+        found = [base.ids.find_rows(change.ids) for change in changes]
         unknown = [
             [column.filter(pa.array(~known)) for column in change.ids]
-            for change, (_, known) in zip(changes, self._known, strict=True)
+            for change, (_, known) in zip(changes, found, strict=True)
         ]
         kinds = [column.type for column in base.ids.columns]
         unknown.append([pa.array([], kind) for kind in kinds])
@@ -89,16 +89,18 @@ class Growth:
             raise InvalidArgument(
                 f"the graph has {self.num_numbered:,} vertices, and updates are of at most {_MOST:,}: build it anew"
             )
-        self._codes = []
-        for (dense, known), row in zip(self._known, rows, strict=False):
+        numbers = []
+        for (dense, known), row in zip(found, rows, strict=False):
             codes = dense.astype(np.int64)
             codes[~known] = self._old + row.astype(np.int64)
-            self._codes.append(codes)
-        self._take(changes)
+            numbers.append(codes)
+        self._take(list(zip(numbers, changes, strict=True)))
 
-    def _take(self, changes: Sequence[Change]) -> None:
-        """Find the added rows that are still there, and all pairs that were removed."""
-        of = [(codes, change) for codes, change in zip(self._codes, changes, strict=True)]
+    def _take(self, of: Sequence[tuple[np.ndarray, Change]]) -> None:
+        """Find the added rows that are still there, and all pairs that were removed.
+
+        ``of`` : changes with the number of each of their ids.
+        """
         added = [[codes[change.added[k]] for codes, change in of] for k in (0, 1)]
         gone = [[codes[change.removed[k]] for codes, change in of] for k in (0, 1)]
         source, destination = _joined(added[0]), _joined(added[1])
