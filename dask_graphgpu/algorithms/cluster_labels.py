@@ -35,8 +35,9 @@ def read_clusters(run: Run, name: str, value: Any) -> Any:
     """
     if isinstance(value, str):
         column = run.view.vertex_columns[value]
-        codes = column.astype(np.float64).view(np.int64) if column.dtype.kind == "f" else column
-        return run.view.at_ghosts(codes.astype(np.int64))
+        if column.dtype.kind == "f":
+            column = (column.astype(np.float64) + 0.0).view(np.int64)  # of both zeros the same
+        return run.view.at_ghosts(column.astype(np.int64))
     names = [f"{name} vertex", f"{name} label"]
     if run.ranks is None:
         rows, labels = (dense_ids(run, each) for each in names)

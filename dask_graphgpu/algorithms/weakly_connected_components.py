@@ -26,10 +26,10 @@ class WeaklyConnectedComponents(Algorithm):
     Parameters
     ----------
     thresholds : number or list of numbers, optional
-        Scores. Only edges whose weight is at least so much count, so the weight is a score: the larger, the
-        closer. Of a list there are components at each of its thresholds, in one run.
+        Only edges whose weight, which is a score, is at least so much count: the larger, the closer. Of a list
+        there are components at each of its thresholds, in one run.
     max_size : int, optional
-        The most vertices of a component, by weights that are scores. In a component that is larger the threshold is
+        The most vertices of a component, where weights are scores. In a component that is larger the threshold is
         raised, and only there, until its parts are small enough: first to its least weight, then to the next one.
 
     Returns

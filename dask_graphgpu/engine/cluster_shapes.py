@@ -160,6 +160,8 @@ def _shapes(place: np.ndarray, bounds: np.ndarray, rows: Adjacency) -> Shapes:
     """Of clusters of vertices that stand side by side."""
     n, k = rows.num_vertices, len(bounds) - 1
     offsets, neighbours = rows.offsets.astype(np.int64, copy=False), rows.neighbours
+    if neighbours.itemsize == 8:  # kernels mix them with places, which are signed
+        neighbours = neighbours.view(np.int64)
     weights = np.empty(0, np.uint8) if rows.weight is None else rows.weight
     degree, bridges, at_least, at_most = np.zeros((4, k), np.int64)
     weakest, connected = np.zeros(k, weights.dtype), np.zeros(k, bool)
