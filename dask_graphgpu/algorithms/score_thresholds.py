@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphgpu.algorithms.run import Run
-from dask_graphgpu.arguments import check_real, check_whole, is_real, refuse, said
+from dask_graphgpu.arguments import check_real, check_whole, is_real, is_whole, refuse, said
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
@@ -37,9 +37,8 @@ def as_thresholds(value: Any) -> Any:
 
 
 def _plain(value: Any) -> int | float:
-    check_real("thresholds", value, "is a finite number, or a list of them", math.isfinite)
-    number: int | float = value.item() if isinstance(value, np.generic) else value
-    return number
+    check_real("thresholds", value, "a finite number, or a list of them", math.isfinite)
+    return int(value) if is_whole(value) else float(value)
 
 
 def check_max_size(value: Any) -> None:

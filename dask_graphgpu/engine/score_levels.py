@@ -66,7 +66,8 @@ def components_at(
             if max_size is None
             else _small(n, low, high, weight, [thresholds[i] for i in order], max_size)
         )
-        by_place = dict(zip(order, made, strict=True))
+        with np.errstate(over="ignore"):  # thresholds beyond what the type of weights holds
+            by_place = dict(zip(order, made, strict=True))
         found = [by_place[i] for i in range(len(thresholds))]
     report.advance(
         "merge", supersteps=len(thresholds), frontier=n, edges=len(forest[0]),

@@ -1,5 +1,7 @@
 """Components at thresholds of a score, and of a limited size, against NetworkX on filtered edges."""
 
+from fractions import Fraction
+
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -118,6 +120,16 @@ def test_a_score_of_0_and_scores_of_all_sizes():
         zeros.weakly_connected_components(max_size=2)["threshold"].tolist()
         == [0.0] * 4 + [1e300] * 2
     )
+
+
+def test_thresholds_of_any_type_and_size():
+    edges = pd.DataFrame({"src": [1, 2], "dst": [2, 3], "weight": [0.5, 0.9]})
+    for kind, large in (("float32", 1e300), ("float64", 1e300), ("uint8", 10**30)):
+        graph = edges.assign(weight=(edges["weight"] * 10).astype(kind)).graph()
+        given = np.array([9.0, large, -3]), pd.Series([Fraction(9), large, -3])
+        for thresholds in given:
+            found = graph.weakly_connected_components(thresholds=thresholds)
+            assert found.iloc[:, 1:].T.to_numpy().tolist() == [[1, 2, 2], [1, 2, 3], [1, 1, 1]]
 
 
 def test_one_weight_joins_all_or_none():
