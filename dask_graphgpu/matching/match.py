@@ -70,7 +70,7 @@ def match_ids(
         overlap   int64: vertices that are in both
         ========  ==========================================================================================
 
-        ``change`` is the first of these words that is true, as of [2]_:
+        ``change`` is the first of these words that is true:
 
         - "gone": no new group has the old id; of the rest this is never said
         - "new": none of its vertices was in an old group
@@ -91,7 +91,9 @@ def match_ids(
     An old id goes to one new group at most, by overlap, the number of vertices in both: of all pairs the one with the
     largest overlap is matched, then of the pairs whose groups are both without a match, and so on. Equal overlaps go by
     the smaller old id, then by the smaller new id. So the answer does not depend on the order of rows, nor on
-    partitions. A greedy matching has at least half of the overlap that any has [1]_.
+    partitions. A greedy matching has at least half of the overlap that any has (Avis, "A survey of heuristics for the
+    weighted matching problem", Networks 13, 1983). The words of ``change`` follow Palla, Barabási, Vicsek,
+    "Quantifying social group evolution", Nature 446, 2007.
 
     A new group without a match keeps its id in ``new``, unless an old group had that. Then its id is its smallest
     vertex that is no id of an old or new group. If there is none, or groups are not called by vertices, it is its own
@@ -102,11 +104,6 @@ def match_ids(
     Cost: O(V), but for sorts of the vertices in both frames and of the distinct ids of groups; less where vertices are
     in ascending order, as results have them. Computed on the host, of Dask frames in one task; about 130 bytes a vertex
     beside the frames.
-
-    References
-    ----------
-    .. [1] Avis, "A survey of heuristics for the weighted matching problem", Networks 13, 1983.
-    .. [2] Palla, Barabási, Vicsek, "Quantifying social group evolution", Nature 446, 2007: what becomes of groups.
 
     Examples
     --------
