@@ -300,10 +300,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 3)
         const ID *before = labels + superstep % 2 * n;
         ID *after = labels + (superstep + 1) % 2 * n;
         Step *step = state->steps + superstep % 3;
-        add_changed(
-            vote(graph, todo, n, smalls, larges, step, before, after,
-                 distinct != 0 && superstep == 0, ballots),
-            &step->changed);
+        add_changed(vote(graph, todo, n, smalls, larges, step, before, after,
+                         distinct != 0 && superstep == 0, ballots),
+                    &step->changed);
         if (leads)
             state->steps[(superstep + 1) % 3] = Step{};
         grid_sync(barrier);

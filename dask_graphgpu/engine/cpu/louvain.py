@@ -94,10 +94,13 @@ def _modularity(first: Level, labels: np.ndarray, resolution: float) -> float:
 
 def _in_order_of_ids(view: View, start: Start | None) -> Start | None:
     """A start by dense id as one by place in the order of ids."""
-    if start is None or view.user_rank is None:
-        return start
-    position, fixed = _position(view.user_rank), start.fixed
-    return Start(at_ends(start.labels, position), fixed if fixed is None else fixed.take(position))
+    if start is None:
+        return None
+    labels, fixed = start.labels.astype(view.out.neighbours.dtype, copy=False), start.fixed
+    if view.user_rank is None:
+        return Start(labels, fixed)
+    position = _position(view.user_rank)
+    return Start(at_ends(labels, position), fixed if fixed is None else fixed.take(position))
 
 
 def _position(rank: np.ndarray) -> np.ndarray:

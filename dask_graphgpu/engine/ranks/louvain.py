@@ -253,7 +253,7 @@ def _everywhere_from(level: Level, start: Start | None) -> Start | None:
     if start is None:
         return None
     fixed = None if start.fixed is None else level.everywhere(start.fixed)
-    return Start(level.everywhere(start.labels), fixed)
+    return Start(level.everywhere(start.labels.astype(level.mine.dtype)), fixed)
 
 
 class _Moves:
