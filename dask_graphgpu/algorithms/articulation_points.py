@@ -35,6 +35,7 @@ class ArticulationPoints(Algorithm):
     Cost: as of ``bridges``. Weights are not read.
     """
 
+    row = "articulation point"
     rule = "one"
 
     def engine_functions(self) -> tuple[str, ...]:

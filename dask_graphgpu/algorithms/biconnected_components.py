@@ -36,6 +36,7 @@ class BiconnectedComponents(Algorithm):
     not read.
     """
 
+    row = "edge"
     rule = "one"
 
     def engine_functions(self) -> tuple[str, ...]:

@@ -34,6 +34,7 @@ class Bridges(Algorithm):
     the whole graph on each. Weights are not read.
     """
 
+    row = "edge"
     rule = "one"
 
     def engine_functions(self) -> tuple[str, ...]:

@@ -1,5 +1,7 @@
 """Several methods in one frame: the columns are those of each method, and the graph is built once."""
 
+from dataclasses import MISSING, fields
+
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
@@ -8,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import dask_graphgpu as dg
+from dask_graphgpu.algorithms import ALGORITHMS
 from dask_graphgpu.errors import GraphError, InvalidArgument, UnknownVertex
 from dask_graphgpu.features import ALLOWED, beside, features_asked
 from dask_graphgpu.io.partitions import BUILD
@@ -178,7 +181,24 @@ def test_other_rows_are_an_error():
         beside([graph.degree(), other.hits()[1:]], asked, graph._input.schema)
 
 
-def test_allowed_methods_have_a_row_for_each_vertex():
-    assert "pagerank" in ALLOWED
-    assert not {"ego", "k_core", "k_truss", "jaccard", "shortest_path"} & set(ALLOWED)
-    assert "edge_betweenness_centrality" not in ALLOWED
+def required(kind):
+    return [each.name for each in fields(kind) if each.default is MISSING]
+
+
+PLAIN = [name for name in ALLOWED if not required(ALGORITHMS[name])]
+OF_SOURCES = ["bfs", "sssp", "sswp", "ssnsp"]
+
+
+@pytest.mark.parametrize("name", [*PLAIN, *OF_SOURCES])
+def test_allowed_methods_have_a_row_for_each_vertex(name):
+    graph = EDGES.assign(dst=lambda frame: frame["dst"] % 59 + 2).graph(**OPTIONS)
+    given = {"source": 7} if name in OF_SOURCES else {}
+    found = graph.features({name: given, "degree": {}})
+    assert found["vertex"].tolist() == graph.degree()["vertex"].tolist()
+
+
+def test_those_that_are_not_tried_need_more_than_a_source():
+    others = {*ALLOWED} - {*PLAIN, *OF_SOURCES}
+    assert others == {
+        "belief_propagation", "neural_network", "heat_simulation", "circuit_simulation", "run"
+    }  # fmt: skip
