@@ -33,9 +33,9 @@ class CoreNumber(Algorithm):
     Cost: O(V + E) after both directions of every edge are in rows. On disk estimates come down to the core numbers
     (Wen et al.), and pages are read as often as that takes.
 
-    There is no start from an earlier result. New edges only raise core numbers, but of a hundredth of the edges of a skewed
-    graph most others have to be looked at again, and peeling looks at each edge twice in all: see "New edges" in
-    Performance.
+    There is no start from an earlier result. New edges only raise core numbers, but where a hundredth of the edges
+    of a skewed graph is new, most others have to be looked at again, and peeling looks at each only twice: see "New
+    edges" in Performance.
     """
 
     rule = "one"
