@@ -32,6 +32,7 @@ class Algorithm(ABC):
     rule : how repeated rows become one edge: "min", "max", "sum", "one" or "keep"
     by : whether its rows are built by "source" or by "destination"
     pair_frames : arguments that are frames with the id columns of edges, instead of a vertex and values
+    free_frames : arguments that are frames whose ids need not be vertices
     returns_weight : whether it reads the weights only to give them back, whatever they are
     """
 
@@ -42,6 +43,7 @@ class Algorithm(ABC):
     rule: ClassVar[str]
     by: ClassVar[str] = "source"
     pair_frames: ClassVar[tuple[str, ...]] = ()
+    free_frames: ClassVar[tuple[str, ...]] = ()
     returns_weight: ClassVar[bool] = False
 
     def engine_functions(self) -> tuple[str, ...]:
@@ -144,7 +146,7 @@ def check_names_no_vertex(algorithm: Algorithm, rows: Mapping[str, int]) -> None
                 f"{said(first)} is no vertex of this graph: the edge frame is empty"
             )
     for name, number in rows.items():
-        if number:
+        if number and name not in algorithm.free_frames:
             raise UnknownVertex(
                 f"{name}: {number} of its ids are not vertices of this graph: the edge frame is empty"
             )
