@@ -34,6 +34,7 @@ class Algorithm(ABC):
     pair_frames : arguments that are frames with the id columns of edges, instead of a vertex and values
     label_frames : arguments that are frames with vertices and, as ids, their clusters
     group_frames : arguments that are frames with the group of each vertex, and may name ids that are no vertices
+    free_frames : arguments that are frames whose ids need not be vertices
     returns_weight : whether it reads the weights only to give them back, whatever they are
     """
 
@@ -46,6 +47,7 @@ class Algorithm(ABC):
     pair_frames: ClassVar[tuple[str, ...]] = ()
     label_frames: ClassVar[tuple[str, ...]] = ()
     group_frames: ClassVar[tuple[str, ...]] = ()
+    free_frames: ClassVar[tuple[str, ...]] = ()
     returns_weight: ClassVar[bool] = False
 
     def engine_functions(self) -> tuple[str, ...]:
@@ -152,7 +154,7 @@ def check_names_no_vertex(algorithm: Algorithm, rows: Mapping[str, int]) -> None
                 f"{said(first)} is no vertex of this graph: the edge frame is empty"
             )
     for name, number in rows.items():
-        if number and name not in algorithm.group_frames:
+        if number and name not in (*algorithm.group_frames, *algorithm.free_frames):
             raise UnknownVertex(
                 f"{name}: {number} of its ids are not vertices of this graph: the edge frame is empty"
             )

@@ -231,6 +231,7 @@ class PageRank(Resumable):
 
     rule = "sum"
     by = "destination"
+    free_frames = ("start",)
 
     def __post_init__(self) -> None:
         check_iterations(self.tolerance, self.max_iterations)

@@ -121,6 +121,11 @@ def test_ids_that_are_no_vertices_are_counted(method, ranks):
     assert dg.last_report().attrs["ignored"] == {"start": 0}
 
 
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_a_graph_without_edges(ranks):
+    assert not len(web()[:0].graph(ranks=ranks).pagerank(start=START))
+
+
 def test_who_is_not_named_has_the_mean():
     edges = pd.DataFrame({"src": [0, 1, 2], "dst": [1, 2, 0]})
     start = pd.DataFrame({"vertex": [0, 1], "rank": [2 / 3, 1.0]})
