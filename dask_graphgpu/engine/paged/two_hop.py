@@ -114,15 +114,15 @@ class _Parts:
         blocks, parts = edge_blocks(bounds), bounds.view(np.uint64)
         for _, hi, rows in self._passes.over(self._passes.holding(marked)):
             for_blocks(
-                kernels.jaccard.gather_two_hop, blocks, first, offsets, own, at, hi,
+                kernels.two_hop.gather, blocks, first, offsets, own, at, hi,
                 rows.offsets.view(np.uint64), rows.neighbours, self._rank, parts, found, filled,
             )  # fmt: skip
         listed, lengths = filled.view(np.int64), np.empty(last - first, np.int64)
-        for_blocks(kernels.jaccard.found_lengths, blocks, n, bounds, found, listed, lengths)
+        for_blocks(kernels.two_hop.found_lengths, blocks, n, bounds, found, listed, lengths)
         starts = offsets_of(lengths)
         second, values = np.empty(starts[-1], self._kind), np.empty(starts[-1])
         for_blocks(
-            kernels.jaccard.found_pairs, blocks, first, n, degree, bounds, found, listed, starts,
+            kernels.two_hop.found_pairs, blocks, first, n, degree, bounds, found, listed, starts,
             second, values,
         )  # fmt: skip
         return np.repeat(np.arange(first, last, dtype=self._kind), lengths), second, values
