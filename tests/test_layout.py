@@ -115,6 +115,26 @@ ALLOWED["features"] = {
     "signatures",
 }
 ALLOWED["as_networkx"] = {"errors", "io", "optional"}
+ALLOWED["graph_options"] = {
+    "errors",
+    "arguments",
+    "config",
+    "cluster",
+    "engine",
+    "inputs",
+    "io",
+    "partition",
+}
+ALLOWED["at_hand"] = {
+    "errors",
+    "algorithms",
+    "cluster",
+    "engine",
+    "execute",
+    "inputs",
+    "partition",
+    "store",
+}
 ALLOWED["graphs"] = set(ALLOWED)
 ALLOWED["report_drawing"] = {"errors", "optional", "report"}
 ALLOWED["bars"] = set()
@@ -140,7 +160,16 @@ ALLOWED["accessor"] = {
     "post_import",
     "signatures",
 }
-ALLOWED["drawing"] = {"errors", "accessor", "arguments", "as_networkx", "graphs", "io", "optional"}
+ALLOWED["drawing"] = {
+    "at_hand",
+    "errors",
+    "accessor",
+    "arguments",
+    "as_networkx",
+    "graphs",
+    "io",
+    "optional",
+}
 ALLOWED["jobs"] = {
     "algorithms",
     "checkpoint",

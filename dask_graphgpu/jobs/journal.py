@@ -190,4 +190,8 @@ def line_of(event: Event) -> str | None:
         what = f"{rows:,} row{'s' * (rows != 1)} {'shown' if output is None else 'in ' + output}"
         if event.get("vertices") is not None:
             what += f", from {event['vertices']:,} vertices and {event['edges']:,} edges"
-    return f"{event['method']}: {what}, {event['seconds']:.1f} s"
+    return f"{event['method']}: {what}, {_duration(event['seconds'])}"
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds >= 0.1 else f"{max(1000 * seconds, 1):.0f} ms"
