@@ -11,6 +11,7 @@ from dask.base import is_dask_collection
 from dask_graphgpu.accessor import graph as graph_of
 from dask_graphgpu.arguments import check_choice, check_flag, is_whole, refuse
 from dask_graphgpu.as_networkx import ids_of
+from dask_graphgpu.at_hand import at_hand
 from dask_graphgpu.errors import InvalidArgument, InvalidVertices, briefly
 from dask_graphgpu.graphs import Graph
 from dask_graphgpu.io.arrow_frames import taken
@@ -109,7 +110,7 @@ def draw(
     else:
         graph = graph_of(edges, **options)
     schema = graph._input.schema
-    ids, rows = graph._at_hand(_MOST, "draw()")
+    ids, rows = at_hand(graph._input, graph._engine, _MOST, "draw()")
     drawn = _graph_of(nx, ids_of(ids, schema.vertex), rows, schema)
     found = None if color is None else _values(vertices, color, schema, list(drawn))
     if ax is None:

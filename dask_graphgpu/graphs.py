@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, NoReturn, ParamSpec
 
-import pandas as pd
-from dask.base import compute, is_dask_collection
 from dask.delayed import delayed
 
 from dask_graphgpu import as_networkx, config
@@ -51,31 +49,25 @@ from dask_graphgpu.algorithms import (
     TriangleCount,
     WeaklyConnectedComponents,
 )
-from dask_graphgpu.arguments import as_id, as_names, check_choice, check_flag, check_whole, said
+from dask_graphgpu.arguments import as_names, check_flag, check_whole
+from dask_graphgpu.at_hand import at_hand, built, on_engine, sized
 from dask_graphgpu.checkpoint import Checkpointing
-from dask_graphgpu.cluster.placement import check_partitioner, check_ranks
+from dask_graphgpu.cluster.placement import check_ranks
 from dask_graphgpu.cluster.waiting import check_may_wait
-from dask_graphgpu.cluster.watch import unasked
-from dask_graphgpu.errors import InvalidArgument, InvalidEdges, InvalidVertices, briefly, guess
+from dask_graphgpu.errors import InvalidArgument, briefly, guess
 from dask_graphgpu.execute import at_once
 from dask_graphgpu.features import beside, features_asked, needs_of_all
-from dask_graphgpu.inputs import Built, BuiltOnRanks, Frames, Input
+from dask_graphgpu.graph_options import checked
+from dask_graphgpu.inputs import Input
 from dask_graphgpu.io.arrow_frames import ArrowFrame, taken
-from dask_graphgpu.io.frames import is_frame, meta_of, on_device, unlike
-from dask_graphgpu.io.hidden_columns import takes_all_columns
 from dask_graphgpu.io.place import Place
 from dask_graphgpu.io.schema import (
     UNSET,
     Columns,
     Unset,
-    find_columns,
-    find_vertex_columns,
-    holding_vertices,
 )
 from dask_graphgpu.labelled import call
 from dask_graphgpu.markup import table
-from dask_graphgpu.partition.empty import NoVertices
-from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.signatures import check_call, documentation_of, of_method, signature_of
 from dask_graphgpu.store import save as saving
 from dask_graphgpu.store.empty import no_vertices
@@ -84,10 +76,6 @@ from dask_graphgpu.tiers import tiers_of
 from dask_graphgpu.updating import Updating, library
 
 P = ParamSpec("P")
-
-_DUPLICATES = ("auto", "min", "max", "sum", "one", "keep")
-_ORDERS = ("auto", "input", "degree")
-_LAYOUTS = ("rows", "layered")
 
 
 def _method(algorithm: Callable[P, Algorithm]) -> Callable[Concatenate[Graph, P], Any]:
@@ -200,44 +188,23 @@ class Graph(Updating):
         layout: str = "rows",
         root: Any = None,
     ) -> None:
-        frame, vertices = taken(frame), taken(vertices)
-        _check_frame(frame, "the edge frame", InvalidEdges)
-        check_choice("duplicates", duplicates, _DUPLICATES)
-        check_choice("layout", layout, _LAYOUTS)
-        check_flag("directed", directed)
-        order = config.chosen("order", order, _ORDERS)
-        engine = config.chosen("engine", engine, engines.NAMES)
-        engines.check(engine)
-        schema = find_columns(meta_of(frame), source, destination, weight)
-        schema = dataclasses.replace(schema, directed=bool(directed))
-        if not (is_dask_collection(frame) and takes_all_columns(frame)):
-            schema = dataclasses.replace(schema, hidden_weight=None)
-        engines.of_frames(engine, on_device=schema.on_device)
-        if duplicates == "one" and schema.weight is not None:
-            raise InvalidArgument(
-                "duplicates='one' does not say which weight repeated edges get: choose 'min', "
-                "'max' or 'sum', or give weight=None"
-            )
-        ids: tuple[str, ...] = ()
-        if vertices is not None:
-            _check_frame(vertices, "the vertices frame", InvalidVertices)
-            if on_device(vertices) != schema.on_device:
-                raise InvalidVertices(unlike("the vertices frame", vertices))
-            ids = find_vertex_columns(meta_of(vertices), schema)
-            schema = holding_vertices(schema, meta_of(vertices), ids)
-        made = Layout(
-            directed=bool(directed),
+        frame = taken(frame)
+        self._input: Input
+        self._input, self._engine = checked(
+            frame,
+            source=source,
+            destination=destination,
+            weight=weight,
+            directed=directed,
+            vertices=taken(vertices),
             duplicates=duplicates,
             order=order,
-            layered=layout == "layered",
-            root=_as_root(root, layout),
+            engine=engine,
+            ranks=ranks,
+            partitioner=partitioner,
+            layout=layout,
+            root=root,
         )
-        partitioner = check_partitioner(partitioner)
-        number, asked = check_ranks(ranks), not isinstance(ranks, str)
-        least = number if isinstance(number, int) else 1
-        engines.check_layout(engine, schema.on_device, layered=made.layered, ranks=least)
-        self._input: Input = Frames(frame, vertices, ids, schema, made, number, asked, partitioner)
-        self._engine = engine
         self._back: Callable[[Any], Any] = frame.back if isinstance(frame, ArrowFrame) else _as_is
 
     @classmethod
@@ -313,7 +280,7 @@ class Graph(Updating):
         graph, and all columns of the result.
         """
         found = features_asked(methods, self._input.schema)
-        needs, engine = needs_of_all(found, self._input), self._on_engine()
+        needs, engine = needs_of_all(found, self._input), on_engine(self._input, self._engine)
         made = at_once(self._input, self._engine, self._input.shared, needs, engine)
         graph = Graph._of(made, self._engine)
         results = [getattr(graph, each.method)(**each.arguments) for each in found]
@@ -340,12 +307,8 @@ class Graph(Updating):
         number = check_ranks(ranks)
         if isinstance(ranks, str):  # the graph's own number, which the setting has been asked for
             number = ranks
-        made = self._built(as_names("columns", columns), number)
+        made = built(self._input, self._engine, as_names("columns", columns), number)
         return Graph._of(made, self._engine, self._back)
-
-    def _built(self, columns: tuple[str, ...], ranks: int | str) -> Built | BuiltOnRanks:
-        engine = self._on_engine()
-        return at_once(self._input, self._engine, self._input.built, columns, engine, ranks)
 
     @briefly
     def save(
@@ -398,7 +361,7 @@ class Graph(Updating):
             check_may_wait("save()")
         names = as_names("columns", columns)
         folder = saving.check_destination(path, storage_options)
-        made = self._built(names, 1)
+        made = built(self._input, self._engine, names, 1)
         needs = made.needs
         nothing = no_vertices(made.schema, made.layout, needs.carried, needs.vertex_columns)
         about = made.schema, made.npartitions, made.source, library(), nothing
@@ -423,7 +386,7 @@ class Graph(Updating):
         of a graph that is built, since they decide whether an edge crosses as one word; else it takes
         edges as they are given.
         """
-        engine = self._on_engine()
+        engine = on_engine(self._input, self._engine)
         limited = engine in ("gpu", "hybrid") and config.get("device-memory-limit") is not None
         plan = self._input.plan(engine, engines.word_bytes if limited else None)
         return dataclasses.replace(plan, on_gpu=tiers_of(plan))
@@ -435,12 +398,12 @@ class Graph(Updating):
         Known at once of a graph that is persisted or saved. Of any other one this builds it, and
         what is built is not kept: `persist` first where more is asked.
         """
-        return self._sized("num_vertices()").vertices or 0
+        return sized(self._input, self._engine, "num_vertices()").vertices or 0
 
     @briefly
     def num_edges(self) -> int:
         """How many edge rows the graph has, repeats and self-loops too; cost as of `num_vertices`."""
-        return self._sized("num_edges()").rows or 0
+        return sized(self._input, self._engine, "num_edges()").rows or 0
 
     @briefly
     def vertices(self) -> Any:
@@ -489,39 +452,9 @@ class Graph(Updating):
         """
         if limit is not None:
             check_whole("limit", limit, 0)
-        vertices, edges = self._at_hand(limit, "to_networkx()")
+        vertices, edges = at_hand(self._input, self._engine, limit, "to_networkx()")
         schema = self._input.schema
         return as_networkx.made(vertices, edges, schema, self._input.layout.duplicates)
-
-    def _at_hand(self, limit: int | None, asked: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """All vertices, and all edges by the rule for repeated rows, or all rows where that is "auto".
-
-        ``asked`` is what fetches them, ``limit`` how many edges there may be.
-        """
-        if self._input.lazy:
-            check_may_wait(asked)
-        kept = self if self._input.token else self.persist()
-        number = kept.num_edges()
-        if limit is not None and number > limit:
-            raise InvalidArgument(
-                f"the graph has {number:,} edges, and {asked} takes at most {limit:,}: choose a part of it first, "
-                "such as with ego(), k_core() or a filter of the frame"
-                + (", or give limit=None" if asked == "to_networkx()" else "")
-            )
-        engine = kept._engine if kept._engine in ("auto", "cpu", "gpu") else "cpu"
-        with unasked():
-            ids = call(Degree(), kept._input, engine)[list(kept._input.schema.vertex)]
-            vertices, edges = compute(ids, call(KCore(0), kept._input, engine))
-        return _pandas(vertices), _pandas(edges)
-
-    def _sized(self, asked: str) -> BuildPlan:
-        """The plan, exact; without vertices of an edge frame without rows."""
-        engine = self._on_engine()
-        try:
-            kept = self._input if self._input.token else self.persist()._input
-            return kept.plan(engine, None, asked)
-        except NoVertices:
-            return dataclasses.replace(self._input.plan(engine), rows=0, vertices=0)
 
     if not TYPE_CHECKING:  # type checkers know themselves which methods there are
 
@@ -530,15 +463,12 @@ class Graph(Updating):
             meant = "" if name.startswith("_") else guess(name, dir(Graph))
             raise AttributeError(f"a graph has no method {name!r}.{meant}")
 
-    def _on_engine(self) -> str:
-        return engines.of_frames(self._engine, on_device=self._input.schema.on_device)
-
     def __repr__(self) -> str:
         return f"<Graph: {', '.join(value for _, value in self._lines())}>"
 
     def _repr_html_(self) -> str:
-        engine = {"auto": "cpu"}.get(self._on_engine(), self._on_engine())
-        return table([*self._lines(), ("engine", engine)])
+        engine = on_engine(self._input, self._engine)
+        return table([*self._lines(), ("engine", "cpu" if engine == "auto" else engine)])
 
     def _lines(self) -> list[tuple[str, str]]:
         """What is known of it without doing any work."""
@@ -553,29 +483,5 @@ class Graph(Updating):
         ]
 
 
-def _pandas(frame: Any) -> pd.DataFrame:
-    made: pd.DataFrame = frame.to_pandas() if hasattr(frame, "to_pandas") else frame
-    return made
-
-
 def _as_is(answer: Any) -> Any:
     return answer
-
-
-def _as_root(root: Any, layout: str) -> Any:
-    """The id of a root as plain Python values, which a saved graph can hold."""
-    if root is not None and layout != "layered":
-        raise InvalidArgument(
-            f"root={said(root)} is of layers, and layout={layout!r}: give layout='layered' too"
-        )
-    if root is None:
-        return None
-    return as_id("root", tuple(root) if isinstance(root, list) else root)
-
-
-def _check_frame(frame: Any, what: str, error: type[Exception]) -> None:
-    if not is_frame(frame):
-        raise error(
-            f"{what} is a {type(frame).__name__}; give a DataFrame of Dask, pandas, cuDF or polars, a table of "
-            "pyarrow or a relation of DuckDB with a row each"
-        )

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dask_graphgpu.errors import InvalidEdges
+from dask_graphgpu.io.hints import how_to_drop
 from dask_graphgpu.io.schema import (
     OR_NO_WEIGHTS,
     arrow_id_type,
@@ -40,7 +41,7 @@ def id_array(series: pd.Series[Any], name: str, where: str, declared: Any = None
     # Arrow data knows how many nulls it holds, which is asked below.
     nulls = 0 if isinstance(series.dtype, pd.ArrowDtype) else int(series.isna().sum())
     if nulls:
-        raise nulls_in_ids(name, nulls, where)
+        raise nulls_in_ids(name, nulls, where, series.dtype)
     if not len(series):
         return pa.array([], kind or pa.null())
     wanted = None if declared is None else value_type(declared)
@@ -61,7 +62,7 @@ def id_array(series: pd.Series[Any], name: str, where: str, declared: Any = None
         ) from error
     values = _one_chunk(_chunked(values), name, where)
     if values.null_count:  # a dictionary may hold a null as a value, which is no null to pandas
-        raise nulls_in_ids(name, values.null_count, where)
+        raise nulls_in_ids(name, values.null_count, where, series.dtype)
     if pa.types.is_dictionary(values.type):
         if pa.types.is_integer(values.type.value_type):
             return _in_type(values.dictionary_decode(), wanted, name, where)
@@ -113,14 +114,14 @@ def number_array(
     dtype: np.dtype[Any] = np.dtype(kind).newbyteorder("=")
     gaps = gaps and dtype.kind == "f"
     if nulls and not gaps:
-        raise nulls_in_numbers(name, nulls, "nulls or NaN", where, instead)
+        raise nulls_in_numbers(name, nulls, "nulls or NaN", where, instead, series.dtype)
     if dtype == np.float16:  # Numba has none
         dtype = np.dtype(np.float32)
     missing: dict[str, Any] = {"na_value": np.nan} if nulls else {}
     values = np.ascontiguousarray(series.to_numpy(dtype=dtype, **missing))
     nan = int(np.isnan(values).sum()) if dtype.kind == "f" else 0  # pandas sees no NaN in Arrow
     if nan and not gaps:
-        raise nulls_in_numbers(name, nan, "NaN", where, instead)
+        raise nulls_in_numbers(name, nan, "NaN", where, instead, series.dtype)
     wanted = None if declared is None else value_type(declared)
     if wanted is None or wanted in (pa.from_numpy_dtype(dtype), pa.float16()):
         return values
@@ -171,21 +172,21 @@ def check_kind(series: Any, name: str, declared: Any, where: str) -> None:
         check_dtype(series, name, declared, where)
 
 
-def nulls_in_ids(name: str, number: int, where: str) -> InvalidEdges:
+def nulls_in_ids(name: str, number: int, where: str, dtype: Any = None) -> InvalidEdges:
     """The error of an id column with nulls."""
     return InvalidEdges(
         f"id column {name!r} has {number} nulls in {where}; drop them first, for example with "
-        f".dropna(subset=[{name!r}])"
+        f"{how_to_drop(name, dtype)}"
     )
 
 
 def nulls_in_numbers(
-    name: str, number: int, what: str, where: str, instead: str = ""
+    name: str, number: int, what: str, where: str, instead: str = "", dtype: Any = None
 ) -> InvalidEdges:
     """The error of a numeric column with nulls."""
     return InvalidEdges(
         f"column {name!r} has {number} {what} in {where}; fill or drop them first, for example "
-        f"with .dropna(subset=[{name!r}]){instead}"
+        f"with {how_to_drop(name, dtype, nan=what == 'NaN')}{instead}"
     )
 
 

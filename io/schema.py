@@ -16,6 +16,7 @@ from dask.base import tokenize
 from dask_graphgpu.arguments import as_names, refuse
 from dask_graphgpu.errors import InvalidEdges, InvalidVertices
 from dask_graphgpu.io.frames import has_unknown_categories, on_device
+from dask_graphgpu.io.hints import how_to_make_ids, how_to_make_weights
 from dask_graphgpu.partition.ids import common_type
 
 Columns = str | Sequence[str]
@@ -267,11 +268,7 @@ def arrow_id_type(dtype: Any) -> pa.DataType | None:
     kind = value_type(dtype)
     if kind is None or pa.types.is_integer(kind) or pa.types.is_large_string(kind):
         return kind
-    hint = (
-        "; integers become floats where a column has nulls: fill or drop them, then .astype('int64')"
-        if pa.types.is_floating(kind)
-        else ""
-    )
+    hint = how_to_make_ids(dtype) if pa.types.is_floating(kind) or pa.types.is_decimal(kind) else ""
     raise InvalidEdges(f"ids of type {dtype} are not supported: use integers or strings{hint}")
 
 
@@ -365,5 +362,5 @@ def check_weight(name: str, dtype: Any) -> None:
     if not is_weight(dtype):
         raise InvalidEdges(
             f"weight column {name!r} is of type {dtype}; weights are integers or floats of up to 64 "
-            f"bits, not negative: cast the column first{OR_NO_WEIGHTS}"
+            f"bits, not negative: {how_to_make_weights(dtype)}{OR_NO_WEIGHTS}"
         )

@@ -130,6 +130,26 @@ ALLOWED["as_networkx"] = {"errors", "io", "optional"}
 ALLOWED["opening"] = {"engine", "ingest", "inputs", "io", "store"}
 ALLOWED["changed_rows"] = {"errors", "ingest", "io", "partition", "store"}
 ALLOWED["updating"] = {"errors", "arguments", "changed_rows", "inputs", "opening", "store"}
+ALLOWED["graph_options"] = {
+    "errors",
+    "arguments",
+    "config",
+    "cluster",
+    "engine",
+    "inputs",
+    "io",
+    "partition",
+}
+ALLOWED["at_hand"] = {
+    "errors",
+    "algorithms",
+    "cluster",
+    "engine",
+    "execute",
+    "inputs",
+    "partition",
+    "store",
+}
 ALLOWED["graphs"] = set(ALLOWED)
 ALLOWED["matching"] = {"arguments", "errors", "ingest", "io", "kernels", "partition"}
 ALLOWED["report_drawing"] = {"errors", "optional", "report"}
@@ -154,7 +174,16 @@ ALLOWED["accessor"] = {
     "post_import",
     "signatures",
 }
-ALLOWED["drawing"] = {"errors", "accessor", "arguments", "as_networkx", "graphs", "io", "optional"}
+ALLOWED["drawing"] = {
+    "at_hand",
+    "errors",
+    "accessor",
+    "arguments",
+    "as_networkx",
+    "graphs",
+    "io",
+    "optional",
+}
 ALLOWED["jobs"] = {
     "algorithms",
     "checkpoint",

@@ -187,7 +187,7 @@ def line_of(event: Event) -> str | None:
         return None
     rows, output = event.get("rows"), event.get("path")
     if event["method"] == "update":
-        return f"update: {_changed(event)} in {output}, {event['seconds']:.1f} s"
+        return f"update: {_changed(event)} in {output}, {_duration(event['seconds'])}"
     if event["method"] == "build":
         what = f"{event['edges']:,} edges and {event['vertices']:,} vertices in {output}"
     else:
@@ -197,7 +197,7 @@ def line_of(event: Event) -> str | None:
     if "groups" in event:
         counts = ", ".join(f"{number:,} {word}" for word, number in event["groups"].items())
         what += f", {'ids kept' if event['kept_ids'] else 'no ids to keep yet'}: {counts or 'no groups'}"
-    return f"{event['method']}: {what}, {event['seconds']:.1f} s"
+    return f"{event['method']}: {what}, {_duration(event['seconds'])}"
 
 
 def _changed(event: Event) -> str:
@@ -210,3 +210,7 @@ def _changed(event: Event) -> str:
         f"{event['new_vertices']:,} new vertices"
     )
     return f"{counts}; {size}"
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds >= 0.1 else f"{max(1000 * seconds, 1):.0f} ms"

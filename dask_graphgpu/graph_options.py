@@ -1,0 +1,109 @@
+"""What a graph of frames is asked for: columns and options, checked together."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+from dask.base import is_dask_collection
+
+from dask_graphgpu import config
+from dask_graphgpu import engine as engines
+from dask_graphgpu.arguments import as_id, check_choice, check_flag, said
+from dask_graphgpu.cluster.placement import check_partitioner, check_ranks
+from dask_graphgpu.errors import InvalidArgument, InvalidEdges, InvalidVertices
+from dask_graphgpu.inputs import Frames
+from dask_graphgpu.io.frames import is_frame, meta_of, on_device, unlike
+from dask_graphgpu.io.hidden_columns import takes_all_columns
+from dask_graphgpu.io.schema import (
+    Columns,
+    Unset,
+    find_columns,
+    find_vertex_columns,
+    holding_vertices,
+)
+from dask_graphgpu.partition.layout import Layout
+
+_DUPLICATES = ("auto", "min", "max", "sum", "one", "keep")
+_ORDERS = ("auto", "input", "degree")
+_LAYOUTS = ("rows", "layered")
+
+
+def checked(
+    frame: Any,
+    *,
+    source: Columns | Unset,
+    destination: Columns | Unset,
+    weight: str | Unset | None,
+    directed: bool,
+    vertices: Any,
+    duplicates: str,
+    order: str,
+    engine: str,
+    ranks: int | str,
+    partitioner: str | Callable[..., Any],
+    layout: str,
+    root: Any,
+) -> tuple[Frames, str]:
+    """The frames and options of a `Graph`, whose docstring says what they are, and the engine.
+
+    Raises
+    ------
+    InvalidEdges, InvalidVertices, InvalidArgument, EngineUnavailable
+    """
+    _check_frame(frame, "the edge frame", InvalidEdges)
+    check_choice("duplicates", duplicates, _DUPLICATES)
+    check_choice("layout", layout, _LAYOUTS)
+    check_flag("directed", directed)
+    order = config.chosen("order", order, _ORDERS)
+    engine = config.chosen("engine", engine, engines.NAMES)
+    engines.check(engine)
+    schema = find_columns(meta_of(frame), source, destination, weight)
+    schema = dataclasses.replace(schema, directed=bool(directed))
+    if not (is_dask_collection(frame) and takes_all_columns(frame)):
+        schema = dataclasses.replace(schema, hidden_weight=None)
+    engines.of_frames(engine, on_device=schema.on_device)
+    if duplicates == "one" and schema.weight is not None:
+        raise InvalidArgument(
+            "duplicates='one' does not say which weight repeated edges get: choose 'min', "
+            "'max' or 'sum', or give weight=None"
+        )
+    ids: tuple[str, ...] = ()
+    if vertices is not None:
+        _check_frame(vertices, "the vertices frame", InvalidVertices)
+        if on_device(vertices) != schema.on_device:
+            raise InvalidVertices(unlike("the vertices frame", vertices))
+        ids = find_vertex_columns(meta_of(vertices), schema)
+        schema = holding_vertices(schema, meta_of(vertices), ids)
+    made = Layout(
+        directed=bool(directed),
+        duplicates=duplicates,
+        order=order,
+        layered=layout == "layered",
+        root=_as_root(root, layout),
+    )
+    partitioner = check_partitioner(partitioner)
+    number, asked = check_ranks(ranks), not isinstance(ranks, str)
+    least = number if isinstance(number, int) else 1
+    engines.check_layout(engine, schema.on_device, layered=made.layered, ranks=least)
+    return Frames(frame, vertices, ids, schema, made, number, asked, partitioner), engine
+
+
+def _as_root(root: Any, layout: str) -> Any:
+    """The id of a root as plain Python values, which a saved graph can hold."""
+    if root is not None and layout != "layered":
+        raise InvalidArgument(
+            f"root={said(root)} is of layers, and layout={layout!r}: give layout='layered' too"
+        )
+    if root is None:
+        return None
+    return as_id("root", tuple(root) if isinstance(root, list) else root)
+
+
+def _check_frame(frame: Any, what: str, error: type[Exception]) -> None:
+    if not is_frame(frame):
+        raise error(
+            f"{what} is a {type(frame).__name__}; give a DataFrame of Dask, pandas, cuDF or polars, a table of "
+            "pyarrow or a relation of DuckDB with a row each"
+        )
