@@ -28,7 +28,7 @@ for directed in (True, False):
             call(graph)
 graph = edges.to_pandas().graph(directed=False, engine="gpu").persist()
 for name in ("cores", "strong components", "hits", "labels", "betweenness", "sssp"):
-    with dask.config.set({"graphgpu.device-memory-limit": graph.num_vertices() * 60 + 100_000}):
+    with dask.config.set({"graphgpu.device-memory-limit": 400_000}):
         IN_PLACES[name](graph)
 """
 

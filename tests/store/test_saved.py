@@ -330,7 +330,7 @@ def test_manifest_says_what_is_in_the_folder(tmp_path):
     path = frame.graph(directed=False).save(tmp_path / "saved", columns="toll")
     manifest = json.loads((path / "manifest.json").read_text())
     assert manifest["format"] == "dask_graphgpu saved graph"
-    assert manifest["version"] == 4
+    assert manifest["version"] == 5
     assert manifest["library"] == dask_graphgpu.__version__
     assert manifest["graph"]["edge_columns"] == ["toll"]
     assert not manifest["graph"]["directed"]

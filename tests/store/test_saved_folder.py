@@ -26,7 +26,7 @@ EDGES = pd.DataFrame(
 OTHERS = EDGES[:20]
 VERTICES = pd.DataFrame({"vertex": [f"v{i}" for i in range(12)], "prior": range(12)})
 FILES = sorted(
-    {"id-0.arrow", "position.arrow", "rank.arrow", "vertex-0.arrow"}
+    {"id-0.arrow", "listed.arrow", "position.arrow", "rank.arrow", "vertex-0.arrow"}
     | {f"given-{part}.arrow" for part in ("offsets", "neighbours", "column-0")}
     | {
         f"one-0-{end}-{part}.arrow"
@@ -135,11 +135,11 @@ def test_files_of_another_graph_do_not_fit(saved, tmp_path):
 
 def test_a_folder_of_a_newer_version(saved):
     content = json.loads((saved / "manifest.json").read_text())
-    content |= {"version": 5, "library": "7.0", "files": "in another form"}
+    content |= {"version": 6, "library": "7.0", "files": "in another form"}
     (saved / "manifest.json").write_text(json.dumps(content))
-    refused(saved, r"format version 5, written by dask_graphgpu 7\.0.*reads version 4: upgrade")
-    (saved / "manifest.json").write_text(json.dumps(content | {"version": 3}))
-    refused(saved, r"format version 3, .*reads version 4: save the graph again")
+    refused(saved, r"format version 6, written by dask_graphgpu 7\.0.*reads version 5: upgrade")
+    (saved / "manifest.json").write_text(json.dumps(content | {"version": 4}))
+    refused(saved, r"format version 4, .*reads version 5: save the graph again")
 
 
 def test_what_is_no_saved_graph(tmp_path):
