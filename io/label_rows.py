@@ -28,9 +28,11 @@ class LabelRows:
 
 
 def find_label_columns(
-    columns: Sequence[str], ids: Sequence[str], schema: EdgeSchema, usual: str, what: str
+    columns: Sequence[str], ids: Sequence[str], schema: EdgeSchema, usual: Sequence[str], what: str
 ) -> tuple[str, ...]:
-    """The columns of a frame that say a vertex's group: those of a result's column ``usual``, else the only one.
+    """The columns of a frame that say a vertex's group: those of a result that are called ``usual``, else the only one.
+
+    ``usual`` : the first that is there counts.
 
     Raises
     ------
@@ -38,14 +40,16 @@ def find_label_columns(
         There are several others, or none.
     """
     rest = [name for name in columns if name not in ids]
-    for names in (schema.prefixed(usual), (usual,)):
-        if set(names) <= set(rest):
-            return names
+    for name in usual:
+        for names in (schema.prefixed(name), (name,)):
+            if set(names) <= set(rest):
+                return names
     if len(rest) == 1:
         return (rest[0],)
+    called = " or ".join(map(repr, usual))
     raise InvalidArgument(
-        f"{what}: a frame with the id column(s) {list(ids)} and a column {usual!r}, or one other column of labels; it "
-        f"has {list(columns)}: rename the column of labels to {usual!r}"
+        f"{what}: a frame with the id column(s) {list(ids)} and a column {called}, or one other column of labels; it "
+        f"has {list(columns)}: rename the column of labels to {usual[0]!r}, or leave the others out"
     )
 
 
