@@ -90,8 +90,14 @@ def _labels(series: Any, name: str, what: str, where: str) -> pa.ChunkedArray:
             f"{what}: column {name!r} mixes types in {where} ({error}): cast it first"
         ) from error
     nulls = values.null_count
+    if pa.types.is_nested(values.type):
+        raise InvalidArgument(
+            f"{what}: column {name!r} holds {values.type} in {where}; labels are single values, such as integers or "
+            "strings: cast the column first"
+        )
     if pa.types.is_floating(values.type):
         nulls += pc.sum(pc.is_nan(values)).as_py() or 0  # pandas sees no NaN in Arrow
+        values = pc.add(values, pa.scalar(0.0, values.type))  # both zeros are one label
     if nulls:
         raise InvalidArgument(
             f"{what}: {nulls} labels in column {name!r} are null in {where}; drop these rows: a vertex without a label "
