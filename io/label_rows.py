@@ -15,6 +15,9 @@ from dask_graphgpu.io.frames import to_host
 from dask_graphgpu.io.schema import EdgeSchema, is_run_end_encoded, plain_type
 from dask_graphgpu.partition.ids import common_type
 
+# Columns of results that say which group a vertex is in; of several the first counts.
+GROUPS = ("community", "label", "component")
+
 
 @dataclass(frozen=True, eq=False)
 class LabelRows:

@@ -13,14 +13,11 @@ from dask_graphgpu.algorithms.vertex_values import FrameColumns, joined, numbers
 from dask_graphgpu.engine.communities import Start
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.io.frames import is_frame
-from dask_graphgpu.io.label_rows import find_label_columns
+from dask_graphgpu.io.label_rows import GROUPS, find_label_columns
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.partition import ids
 from dask_graphgpu.partition.device import numbering as device
 from dask_graphgpu.partition.ranks.numbering import numbered_rows
-
-# Columns of results that say who is together, of a frame with several beside the ids.
-_OF_RESULTS = ("community", "label", "component")
 
 
 def check_groups(name: str, value: Any) -> None:
@@ -49,7 +46,7 @@ def group_columns(
                 f"{[each for each in given if each not in ids]}"
             )
     left = [column for column in given if column not in beside]
-    return find_label_columns(left, ids, schema, _OF_RESULTS, name)
+    return find_label_columns(left, ids, schema, GROUPS, name)
 
 
 class _Rows(NamedTuple):
