@@ -13,8 +13,11 @@ pytestmark = [pytest.mark.gpu, pytest.mark.slow]
 
 ALL_METHODS = """
 import contextlib, cudf, dask, numpy as np
+import method_calls
 from dask_graphgpu.errors import NotConverged
 from method_calls import IN_PLACES
+for name in ("SOME", "FEW", "GROUPS"):
+    setattr(method_calls, name, cudf.from_pandas(getattr(method_calls, name)))
 random = np.random.default_rng(0)
 edges = cudf.DataFrame(random.integers(0, 1200, (12000, 2)), columns=["src", "dst"])
 edges["weight"] = random.integers(1, 9, len(edges)).astype("float32")
@@ -23,8 +26,7 @@ for directed in (True, False):
     for call in IN_PLACES.values():
         with contextlib.suppress(NotConverged):
             call(graph)
-edges = edges.to_pandas()
-graph = edges.graph(directed=False, engine="gpu").persist()
+graph = edges.to_pandas().graph(directed=False, engine="gpu").persist()
 for name in ("cores", "strong components", "hits", "labels", "betweenness", "sssp"):
     with dask.config.set({"graphgpu.device-memory-limit": graph.num_vertices() * 60 + 100_000}):
         IN_PLACES[name](graph)
