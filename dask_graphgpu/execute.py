@@ -287,17 +287,14 @@ def _take_frames(
             changes[field.name] = FrameColumns(())
             continue
         ids = find_vertex_columns(meta_of(value), schema, field.name)
-        if field.name in algorithm.label_frames:
-            frames |= _labels(field.name, value, ids, schema)
-            changes[field.name] = FrameColumns(())
-            continue
-        rest = [str(c) for c in value.columns if c not in ids]
         if field.name in algorithm.group_frames:
+            given = [str(c) for c in value.columns]
             beside = algorithm.beside_groups(field.name)
-            groups = group_columns(field.name, rest, beside, schema)
+            groups = group_columns(field.name, given, ids, beside, schema)
             frames[field.name] = ValueFrame.of(value, (*ids, *groups), beside, field.name)
             changes[field.name] = FrameColumns(beside, len(groups))
             continue
+        rest = [str(c) for c in value.columns if c not in ids]
         number = algorithm.frame_columns(field.name)
         if len(rest) != number:
             raise InvalidArgument(
@@ -324,28 +321,4 @@ def _ends(name: str, frame: Any, schema: EdgeSchema) -> dict[str, ValueFrame]:
             )
     return {
         f"{name} {end}": ValueFrame.of(frame, columns, (), name) for end, columns in ends.items()
-    }
-
-
-# Columns of results that say which vertices are together, where a frame has others too.
-_GROUPS = ("component", "community", "label")
-
-
-def _labels(
-    name: str, frame: Any, ids: tuple[str, ...], schema: EdgeSchema
-) -> dict[str, ValueFrame]:
-    """The vertices of a frame, and the ids by which it names their clusters, as frames of their own."""
-    rest = tuple(str(c) for c in frame.columns if c not in ids)
-    known = (schema.prefixed(each) for each in _GROUPS)
-    labels = rest
-    if len(rest) != len(ids):
-        labels = next((names for names in known if set(names) <= set(rest)), ())
-    if not labels:
-        raise InvalidArgument(
-            f"{name}: a frame with the id column(s) {list(ids)} and the cluster of each vertex: as many columns more, "
-            f"or those of a result, {', '.join(_GROUPS)}; it has {[str(c) for c in frame.columns]}"
-        )
-    return {
-        f"{name} {what}": ValueFrame.of(frame, columns, (), name)
-        for what, columns in {"vertex": ids, "label": labels}.items()
     }

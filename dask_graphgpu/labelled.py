@@ -50,7 +50,7 @@ def _call(algorithm: Any, graph: Input, engine: str) -> Any:
     frame = settled(frame)
     ids = find_vertex_columns(meta_of(frame), graph.schema, "labels")
     labels = find_label_columns(
-        [str(c) for c in frame.columns], ids, graph.schema, _GROUP, "labels"
+        [str(c) for c in frame.columns], ids, graph.schema, [_GROUP], "labels"
     )
     schema = holding_vertices(graph.schema, meta_of(frame), ids, "labels")
     columns = named(algorithm.result_columns(schema), schema, method, algorithm.columns)

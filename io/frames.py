@@ -11,6 +11,7 @@ import pandas as pd
 from dask.base import is_dask_collection
 from dask.dataframe.utils import UNKNOWN_CATEGORIES
 
+from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.io.arrow_frames import ArrowFrame
 
 
@@ -43,6 +44,7 @@ def meta_of(frame: Any) -> Any:
 def with_columns(frame: Any, names: Iterable[Any]) -> Any:
     """The frame with some of its columns only; an Arrow frame's are read."""
     names = list(names)
+    _check_named(list(frame.columns), names)
     if isinstance(frame, ArrowFrame):
         return frame.read(names)
     if list(frame.columns) == names:
@@ -57,6 +59,26 @@ def with_columns(frame: Any, names: Iterable[Any]) -> Any:
     ):  # Dask has expressions into which it cannot push the choice, such as map_overlap
         return frame.map_partitions(_choose, names, meta=chosen._meta)
     return chosen
+
+
+def _check_named(columns: list[Any], names: list[Any]) -> None:
+    """Raise InvalidArgument unless each of some names stands for one column, whose name is text.
+
+    Of a name that is no column at all says more who looks for it.
+    """
+    if columns == names:
+        return
+    texts = [str(column) for column in columns]
+    for name in names:
+        if columns.count(name) > 1:
+            raise InvalidArgument(
+                f"a frame has {columns.count(name)} columns named {name!r}; it has {texts}: rename them"
+            )
+        if name not in columns and name in texts:
+            raise InvalidArgument(
+                f"a frame has the column {columns[texts.index(name)]!r}, whose name is no text; it has {texts}: "
+                "rename columns first, with .rename(columns=str)"
+            )
 
 
 def _choose(frame: Any, names: list[str]) -> Any:

@@ -157,7 +157,7 @@ def of_one_generation(path: Path, look: Callable[[OpenFolder], T]) -> T:
     Exception
         Of ``look``, for what is there.
     """
-    return looked_at(lambda: _opened(path), look)
+    return looked_at(lambda: opened_folder(path), look)
 
 
 def looked_at(opened: Callable[[], OpenFolder], look: Callable[[OpenFolder], T]) -> T:
@@ -173,7 +173,13 @@ def looked_at(opened: Callable[[], OpenFolder], look: Callable[[OpenFolder], T])
         return look(folder)
 
 
-def _opened(path: Path) -> OpenFolder:
+def opened_folder(path: Path) -> OpenFolder:
+    """The folder at a path, also where it is being replaced, for which there is none for a moment.
+
+    Raises
+    ------
+    NoFolder
+    """
     until = time.monotonic() + _PATIENCE
     while time.monotonic() < until:
         with suppress(FileNotFoundError):

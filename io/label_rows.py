@@ -15,6 +15,9 @@ from dask_graphgpu.io.frames import to_host
 from dask_graphgpu.io.schema import EdgeSchema, is_run_end_encoded, plain_type
 from dask_graphgpu.partition.ids import common_type
 
+# Columns of results that say which group a vertex is in; of several the first counts.
+GROUPS = ("community", "label", "component")
+
 
 @dataclass(frozen=True, eq=False)
 class LabelRows:
@@ -28,9 +31,11 @@ class LabelRows:
 
 
 def find_label_columns(
-    columns: Sequence[str], ids: Sequence[str], schema: EdgeSchema, usual: str, what: str
+    columns: Sequence[str], ids: Sequence[str], schema: EdgeSchema, usual: Sequence[str], what: str
 ) -> tuple[str, ...]:
-    """The columns of a frame that say a vertex's group: those of a result's column ``usual``, else the only one.
+    """The columns of a frame that say a vertex's group: those of a result that are called ``usual``, else the only one.
+
+    ``usual`` : the first that is there counts.
 
     Raises
     ------
@@ -38,14 +43,16 @@ def find_label_columns(
         There are several others, or none.
     """
     rest = [name for name in columns if name not in ids]
-    for names in (schema.prefixed(usual), (usual,)):
-        if set(names) <= set(rest):
-            return names
+    for name in usual:
+        for names in (schema.prefixed(name), (name,)):
+            if set(names) <= set(rest):
+                return names
     if len(rest) == 1:
         return (rest[0],)
+    called = " or ".join(map(repr, usual))
     raise InvalidArgument(
-        f"{what}: a frame with the id column(s) {list(ids)} and a column {usual!r}, or one other column of labels; it "
-        f"has {list(columns)}: rename the column of labels to {usual!r}"
+        f"{what}: a frame with the id column(s) {list(ids)} and a column {called}, or one other column of labels; it "
+        f"has {list(columns)}: rename the column of labels to {usual[0]!r}, or leave the others out"
     )
 
 
@@ -86,8 +93,14 @@ def _labels(series: Any, name: str, what: str, where: str) -> pa.ChunkedArray:
             f"{what}: column {name!r} mixes types in {where} ({error}): cast it first"
         ) from error
     nulls = values.null_count
+    if pa.types.is_nested(values.type):
+        raise InvalidArgument(
+            f"{what}: column {name!r} holds {values.type} in {where}; labels are single values, such as integers or "
+            "strings: cast the column first"
+        )
     if pa.types.is_floating(values.type):
         nulls += pc.sum(pc.is_nan(values)).as_py() or 0  # pandas sees no NaN in Arrow
+        values = pc.add(values, pa.scalar(0.0, values.type))  # both zeros are one label
     if nulls:
         raise InvalidArgument(
             f"{what}: {nulls} labels in column {name!r} are null in {where}; drop these rows: a vertex without a label "

@@ -32,7 +32,6 @@ class Algorithm(ABC):
     rule : how repeated rows become one edge: "min", "max", "sum", "one" or "keep"
     by : whether its rows are built by "source" or by "destination"
     pair_frames : arguments that are frames with the id columns of edges, instead of a vertex and values
-    label_frames : arguments that are frames with vertices and, as ids, their clusters
     group_frames : arguments that are frames with the group of each vertex, and may name ids that are no vertices
     free_frames : arguments that are frames whose ids need not be vertices
     returns_weight : whether it reads the weights only to give them back, whatever they are
@@ -45,7 +44,6 @@ class Algorithm(ABC):
     rule: ClassVar[str]
     by: ClassVar[str] = "source"
     pair_frames: ClassVar[tuple[str, ...]] = ()
-    label_frames: ClassVar[tuple[str, ...]] = ()
     group_frames: ClassVar[tuple[str, ...]] = ()
     free_frames: ClassVar[tuple[str, ...]] = ()
     returns_weight: ClassVar[bool] = False

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from dask_graphgpu.algorithms.algorithm import Algorithm
-from dask_graphgpu.algorithms.cluster_labels import check_clusters, read_clusters
 from dask_graphgpu.algorithms.run import Run
+from dask_graphgpu.algorithms.vertex_labels import check_groups, read_start
 from dask_graphgpu.algorithms.vertex_values import vertices_columns
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
@@ -33,9 +33,11 @@ class ClusterMetrics(Algorithm):
     Parameters
     ----------
     clusters : frame or str, optional
-        The cluster of each vertex: an earlier result, a frame with the id column(s) and one with the id of a vertex
-        that names the cluster, such as ``component`` or ``community``; vertices that are not in it are alone. Or a
-        column of the vertices frame. Default: the weakly connected components.
+        The cluster of each vertex: a frame with the id column(s) and one more column, or an earlier result as it is,
+        or the name of a column of numbers of the vertices frame. Clusters are any integers or strings; of several
+        columns ``community``, ``label`` or ``component`` is read. Vertices that it does not name are alone; ids that
+        are no vertices are passed over, and counted in ``last_report().attrs["ignored"]``. Default: the weakly
+        connected components.
 
     Returns
     -------
@@ -57,8 +59,8 @@ class ClusterMetrics(Algorithm):
     ------
     InvalidArgument
         A vertex has two rows in ``clusters``.
-    UnknownVertex
-        An id of ``clusters`` is not a vertex, in either column.
+    InvalidVertices
+        ``clusters`` has no id column, or a null in it or in the clusters.
 
     Notes
     -----
@@ -76,11 +78,11 @@ class ClusterMetrics(Algorithm):
 
     row = "cluster"
     rule = "max"
-    label_frames = ("clusters",)
+    group_frames = ("clusters",)
 
     def __post_init__(self) -> None:
         if self.clusters is not None:
-            check_clusters("clusters", self.clusters)
+            check_groups("clusters", self.clusters)
 
     def engine_functions(self) -> tuple[str, ...]:
         shapes = ("edges_among", "cluster_batches", "cluster_shapes")
@@ -142,7 +144,10 @@ class ClusterMetrics(Algorithm):
     def _clusters(self, run: Run) -> Any:
         """The cluster of each vertex that is here: numbers, the same on all ranks."""
         if self.clusters is not None:
-            return read_clusters(run, "clusters", self.clusters)
+            own = read_start(run, "clusters", self.clusters).labels
+            cluster = np.empty_like(own, shape=run.view.num_vertices)
+            cluster[: len(own)] = own
+            return run.view.at_ghosts(cluster)
         label = run.engine.components(run.view, report=run.report)
         return run.view.at_ghosts(label)
 

@@ -26,7 +26,7 @@ def as_thresholds(value: Any) -> Any:
         value = value.tolist()
     if value is None or is_real(value):
         return None if value is None else _plain(value)
-    if not isinstance(value, Sequence) or isinstance(value, str) or not value:
+    if not isinstance(value, Sequence) or isinstance(value, str | bytes) or not value:
         refuse("thresholds", value, "is a finite number, or a list of them")
     plain = tuple(map(_plain, value))
     if twice := [each for each in plain if plain.count(each) > 1]:

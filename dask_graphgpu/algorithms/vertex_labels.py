@@ -13,13 +13,11 @@ from dask_graphgpu.algorithms.vertex_values import FrameColumns, joined, numbers
 from dask_graphgpu.engine.communities import Start
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.io.frames import is_frame
+from dask_graphgpu.io.label_rows import GROUPS, find_label_columns
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.partition import ids
 from dask_graphgpu.partition.device import numbering as device
 from dask_graphgpu.partition.ranks.numbering import numbered_rows
-
-# Columns of results that say who is together, of a frame with several beside the ids.
-_OF_RESULTS = ("community", "label", "component")
 
 
 def check_groups(name: str, value: Any) -> None:
@@ -27,33 +25,28 @@ def check_groups(name: str, value: Any) -> None:
     if not (isinstance(value, FrameColumns | str) or is_frame(value)):
         raise InvalidArgument(
             f"{name} is a {type(value).__name__}; give a frame with the id column(s) and one more column, the "
-            "group of each vertex, as results of communities are, or the name of a column of the vertices frame"
+            "group of each vertex, as results have it, or the name of a column of the vertices frame"
         )
 
 
 def group_columns(
-    name: str, given: Sequence[str], beside: Sequence[str], schema: EdgeSchema
+    name: str, given: Sequence[str], ids: Sequence[str], beside: Sequence[str], schema: EdgeSchema
 ) -> tuple[str, ...]:
-    """Which of the columns ``given`` of a frame, its ids left out, say the group of a vertex.
+    """Which of the columns ``given`` of a frame say the group of a vertex; ``beside`` are read for something else.
 
-    The only one that is not read ``beside``, or those of an earlier result: ``community``, ``label`` or ``component``.
+    Raises
+    ------
+    InvalidArgument
+        They cannot be told, or one of ``beside`` is not there.
     """
     for column in beside:
         if column not in given:
             raise InvalidArgument(
-                f"{name} has no column {column!r}; beside its ids it has {list(given)}"
+                f"{name} has no column {column!r}; beside its ids it has "
+                f"{[each for each in given if each not in ids]}"
             )
-    rest = [column for column in given if column not in beside]
-    if len(rest) == 1:
-        return tuple(rest)
-    for kind in _OF_RESULTS:
-        names = schema.prefixed(kind)
-        if set(names) <= set(rest):
-            return names
-    raise InvalidArgument(
-        f"{name}: beside the id column(s) it has {rest}; give one column, the group of each vertex, or one that is "
-        f"called {', '.join(map(repr, _OF_RESULTS))}"
-    )
+    left = [column for column in given if column not in beside]
+    return find_label_columns(left, ids, schema, GROUPS, name)
 
 
 class _Rows(NamedTuple):
@@ -117,6 +110,7 @@ def _of_column(run: Run, name: str, fixed: str | None) -> _Rows:
     """Of a column of the vertices frame, where it has a value."""
     n, columns = run.view.num_owned, run.view.vertex_columns
     values, known = (each[:n] for each in columns.with_gaps(name))
+    values = values + 0.0 if values.dtype.kind == "f" else values  # both zeros are one group
     rows = np.flatnonzero(known)
     distinct, codes = np.unique(values[rows], return_inverse=True)
     count, stays = len(distinct), None

@@ -13,11 +13,10 @@ from dask_graphgpu.arguments import as_names
 from dask_graphgpu.errors import InvalidArgument, InvalidEdges, InvalidVertices, briefly
 from dask_graphgpu.io.columns import id_array
 from dask_graphgpu.io.frames import to_host
+from dask_graphgpu.io.label_rows import GROUPS
 from dask_graphgpu.io.schema import arrow_id_type, common_dtype, id_type, is_integer
 from dask_graphgpu.matching.renaming import Members
 from dask_graphgpu.partition.ids import common_type
-
-GROUPS = ("component", "community", "label")  # columns of results that say which group a row is in
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from dask_graphgpu.errors import GraphError, InvalidArgument, OutputError
-from dask_graphgpu.io.generation import NoFolder, OpenFolder
+from dask_graphgpu.io.generation import NoFolder, OpenFolder, opened_folder
 from dask_graphgpu.io.objects.commits import claimed
 from dask_graphgpu.io.objects.object_generation import OpenObjects, growing
 from dask_graphgpu.io.place import Place
@@ -241,7 +241,7 @@ def _changing(folder: Place) -> Iterator[tuple[OpenFolder, Place]]:
     """
     try:
         if isinstance(folder, Path):
-            with OpenFolder(folder) as here, _locked(here):
+            with opened_folder(folder) as here, _locked(here):
                 try:
                     yield here, folder
                 except OSError:

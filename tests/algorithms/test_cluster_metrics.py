@@ -90,16 +90,18 @@ def test_components(graph, threads, order, ranks):
     ranks=st.sampled_from([1, 1, 2, 3]),
     labels=st.lists(st.integers(0, 9), min_size=10, max_size=10),
     left_out=st.booleans(),
+    numbered=st.booleans(),
 )
-def test_clusters_that_are_given(graph, ranks, labels, left_out):
-    """Each named by one of the vertices, which need not be in it; vertices that are left out are alone."""
+def test_clusters_that_are_given(graph, ranks, labels, left_out, numbered):
+    """Each named by a vertex, which need not be in it, or by what is none; vertices that are left out are alone."""
     made = graph.graph(ranks=ranks)
     vertices = graph.graph().vertices().compute()
     n = len(vertices)
     if not n:
         return
     named = [labels[i] % n for i in range(n)]
-    given = vertices.assign(other=0.5, component=vertices["vertex"].iloc[named].to_numpy())
+    names = vertices["vertex"].iloc[named].to_numpy()
+    given = vertices.assign(other=0.5, component=np.array(named) - 7 if numbered else names)
     given = given.iloc[int(left_out) :]
     found = made.cluster_metrics(given).compute()
     place = {each: v for v, each in enumerate(graph.ids)}
@@ -218,7 +220,29 @@ def test_wrong_clusters():
         graph.cluster_metrics(two)
     with pytest.raises(dg.errors.InvalidArgument, match="clusters is a int"):
         graph.cluster_metrics(3)
-    with pytest.raises(dg.errors.InvalidArgument, match="the cluster of each vertex"):
+    with pytest.raises(dg.errors.InvalidArgument, match="one other column of labels"):
         graph.cluster_metrics(two.assign(x=1, y=2).drop(columns="component"))
-    with pytest.raises(dg.errors.UnknownVertex, match="the first is 7"):
-        graph.cluster_metrics(two.iloc[:1].assign(component=7))
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_clusters_that_have_kept_their_ids(ranks):
+    """Which need be no vertices any more, as may vertices of the frame."""
+    old = pd.DataFrame({"vertex": list("abxy"), "component": list("aaxx")})
+    frame = pd.DataFrame({"src": ["b", "y"], "dst": ["c", "z"], "weight": [1.5, 2.5]})
+    graph = frame.graph(directed=False, ranks=ranks)
+    clusters = dg.match_ids(old, graph.weakly_connected_components()).frame
+    assert clusters["component"].tolist() == list("aaxx")
+    wanted = rows_of(graph.cluster_metrics())
+    assert rows_of(graph.cluster_metrics(clusters)) == wanted
+    more = pd.concat([clusters, old.iloc[:1], old.iloc[2:3]])
+    assert rows_of(graph.cluster_metrics(more)) == wanted
+    assert dg.last_report().attrs["ignored"] == {"clusters": 2}
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+def test_both_zeros_are_one_cluster(ranks):
+    frame = pd.DataFrame({"src": [1, 2, 3], "dst": [2, 3, 4]})
+    vertices = pd.DataFrame({"vertex": [1, 2, 3, 4], "c": [0.0, -0.0, -0.0, 0.0]})
+    graph = frame.graph(vertices=vertices, ranks=ranks)
+    assert graph.cluster_metrics("c")["vertices"].tolist() == [4]
+    assert graph.label_propagation(initial="c")["label"].tolist() == [1] * 4

@@ -175,6 +175,12 @@ def test_labels_are_not_written_over(tmp_path):
         found.to_parquet(tmp_path, overwrite=True)
 
 
+def test_both_zeros_are_one_label():
+    labels = pd.DataFrame({"vertex": [1, 9], "component": [0.0, -0.0]})
+    found = components(pd.DataFrame({"src": [1], "dst": [2]}), labels)
+    assert found["component"].tolist() == [1, 1, 1]
+
+
 TWICE = pd.DataFrame({"vertex": [1, 2, 1], "component": ["a", "a", "b"]})
 WRONG = {
     "null label": (OLD.assign(component=pd.array([1, 1, 1, None, None])), "2 labels in column 'component' are null"),
@@ -186,6 +192,9 @@ WRONG = {
     "no id": (OLD.rename(columns={"vertex": "v"}), "labels has no id column"),
     "text ids": (OLD.astype({"vertex": "str"}), "labels: the edges' ids and its column 'vertex' mix the id types"),
     "mixed": (OLD.assign(component=[1, "a", 2, 3, 4]), "column 'component' mixes types"),
+    "lists": (OLD.assign(component=[[1, 2]] * 5), "column 'component' holds list<item: int64>"),
+    "named twice": (TWICE.assign(x=1).set_axis(["vertex", "component", "component"], axis=1), "2 columns named"),
+    "no text": (TWICE.set_axis(["vertex", 0], axis=1), "the column 0, whose name is no text"),
     "a list": ([1, 2], "labels is a list; give an earlier result"),
 }  # fmt: skip
 

@@ -173,6 +173,7 @@ def test_a_long_chain():
         ({"thresholds": float("nan")}, "finite"),
         ({"thresholds": [float("inf")]}, "finite"),
         ({"thresholds": "0.5"}, "finite number, or a list"),
+        ({"thresholds": b"1"}, "finite number, or a list"),
         ({"max_size": 0}, "at least 1"),
         ({"max_size": 2.5}, "whole number"),
     ],

@@ -87,6 +87,24 @@ def test_a_column_that_is_there_twice():
         frame.graph()
 
 
+@pytest.mark.parametrize("call", ["clusters", "initial", "start"])
+@pytest.mark.parametrize("lazy", [False, True])
+def test_columns_of_an_argument_that_are_there_twice_or_have_no_text(call, lazy):
+    def method(frame):
+        frame = dd.from_pandas(frame, npartitions=1) if lazy else frame
+        graph = GOOD.graph()
+        if call == "clusters":
+            return graph.cluster_metrics(frame)
+        return graph.louvain(initial=frame) if call == "initial" else graph.pagerank(start=frame)
+
+    with pytest.raises(errors.InvalidArgument, match="the column 0, whose name is no text"):
+        method(pd.DataFrame([[0, 1]], columns=["vertex", 0]))
+    with pytest.raises(
+        errors.InvalidArgument, match=r"2 columns named 'label'|one column of values"
+    ):
+        method(pd.DataFrame([[0, 1, 2]], columns=["vertex", "label", "label"]))
+
+
 @pytest.mark.parametrize(
     "weight", [["a", "b"], "heavy", Decimal("1.50"), True, pd.Timestamp(0), pd.Timedelta(1)]
 )

@@ -322,7 +322,7 @@ def test_results_of_a_graph():
             {"vertex": [1], "component": [1]},
             {"vertex": [1], "component": [1], "label": [1]},
             {},
-            "new has component and label",
+            "new has label and component",
         ),
         (
             {"v": [1], "component": [1]},

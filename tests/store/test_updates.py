@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import shutil
 from unittest import mock
 
 import dask
@@ -373,6 +374,14 @@ def test_who_loaded_before_an_update_goes_on_and_cannot_update(saved):
     with pytest.raises(errors.InvalidSavedGraph, match="load it again"):
         old.append(EDGES)
     assert new.generation == 1
+
+
+def test_a_folder_that_is_gone(saved):
+    graph = dg.load(saved)
+    shutil.rmtree(saved)
+    for change in (lambda: graph.append(EDGES), graph.compact, lambda: graph.changes(0)):
+        with pytest.raises(errors.InvalidSavedGraph, match="there is no folder"):
+            change()
 
 
 def test_two_at_once(saved):
