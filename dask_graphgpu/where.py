@@ -50,7 +50,7 @@ _ERRORS = {
 def functions(place: str) -> frozenset[str]:
     """Functions of an engine, which is read and not imported: those for GPUs are not imported everywhere."""
     rest = functions(_REST[place]) if place in _REST else frozenset[str]()
-    return rest | _named(_MODULES[place]) & vars(Engine).keys()
+    return rest | _named(_MODULES[place]) & {*dir(Engine)}
 
 
 def _named(file: str) -> frozenset[str]:

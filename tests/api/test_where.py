@@ -35,7 +35,7 @@ def test_every_method_runs_on_every_engine_in_memory():
 def test_what_an_engine_says_that_it_has_is_there(place):
     name = where._MODULES[place].removesuffix(".py").removesuffix("/__init__").replace("/", ".")
     module = import_module(f"dask_graphgpu.engine.{name}")
-    there = {name: getattr(module, name, None) for name in vars(Engine) if name[0] != "_"}
+    there = {name: getattr(module, name, None) for name in dir(Engine) if name[0] != "_"}
     own = {name for name, each in there.items() if each is not getattr(shortcuts, name, None)}
     assert where.functions(place) == own
     assert all(callable(each) for each in there.values() if each is not None)

@@ -20,13 +20,19 @@ def tree(module):
 
 def contract():
     """Function -> how it is called, by the contract."""
-    (engine,) = (
-        node
-        for node in tree("dask_graphgpu.engine.contract").body
-        if isinstance(node, ast.ClassDef)
-    )
-    methods = (node for node in engine.body if isinstance(node, ast.FunctionDef))
-    return {node.name: called(node)[1:] for node in methods}
+    methods = {}
+    for module in ("contract", "contract_searches", "contract_groups"):
+        (part,) = (
+            node
+            for node in tree(f"dask_graphgpu.engine.{module}").body
+            if isinstance(node, ast.ClassDef)
+        )
+        here = {
+            node.name: called(node)[1:] for node in part.body if isinstance(node, ast.FunctionDef)
+        }
+        assert not methods.keys() & here.keys()
+        methods |= here
+    return methods
 
 
 def called(function):
