@@ -15,7 +15,7 @@ from dask_graphgpu.partition.chunk import EdgeChunk
 from dask_graphgpu.partition.grown_vertices import listed_vertices, merged_ids
 from dask_graphgpu.partition.growth import Growth
 from dask_graphgpu.partition.ids import Names
-from dask_graphgpu.partition.merged import merged_partition
+from dask_graphgpu.partition.merged import is_mergeable, merged_partition
 from dask_graphgpu.partition.partition import Partition
 from dask_graphgpu.partition.row_merge import places_of
 from dask_graphgpu.partition.rowwise import row_ids
@@ -34,7 +34,7 @@ def grown(growth: Growth) -> Partition:
         Nothing is left.
     """
     base = growth.base
-    if base.layout.directed:
+    if is_mergeable(growth):
         return merged_partition(growth)
     ids, place = merged_ids(growth)[:2]
     names = Names(tuple(c.type for c in ids), len(ids[0]), table=tuple(ids), ascending=True)

@@ -1,4 +1,4 @@
-"""A directed partition with the changes since it was built, copied but for what they touch."""
+"""A partition with the changes since it was built, copied but for what they touch."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from dask_graphgpu.partition.as_given import AsGiven
 from dask_graphgpu.partition.build import dense_dtype, vertex_columns
 from dask_graphgpu.partition.csr import Adjacency, all_below, offsets_of
 from dask_graphgpu.partition.empty import NoVertices
@@ -17,13 +18,24 @@ from dask_graphgpu.partition.ids import Names, VertexIds
 from dask_graphgpu.partition.layered import find_levels
 from dask_graphgpu.partition.order import falling_degree
 from dask_graphgpu.partition.partition import Partition, Prepared
+from dask_graphgpu.partition.resettled import both_ways, resettled, rows_between, stays_mirrored
 from dask_graphgpu.partition.row_merge import Edges, Renumbering, merged, places_of
 from dask_graphgpu.partition.rows import Rows
-from dask_graphgpu.partition.rowwise import count_neighbours, merge_repeats, row_ids
+from dask_graphgpu.partition.rowwise import count_loops, count_neighbours, merge_repeats, row_ids
+
+
+def is_mergeable(growth: Growth) -> bool:
+    """Whether changes can be put into the rows one pair of vertices after the other.
+
+    Not where an undirected frame had each edge in both directions and has not any more: then something is to be
+    remembered of every edge.
+    """
+    aside = growth.base.as_given
+    return aside is None or aside.turned is not None or stays_mirrored(growth)
 
 
 def merged_partition(growth: Growth) -> Partition:
-    """The partition that building the rows anew gives, of a directed graph.
+    """The partition that building the rows anew gives, of a growth that `is_mergeable`.
 
     Vertices are in the order of a build, so that sums are those of a build to the last digit: those whose degree has
     not changed keep their order, and rows are nearly in order when they have been renumbered. Rows under a rule for
@@ -55,11 +67,11 @@ def merged_partition(growth: Growth) -> Partition:
     kept = np.flatnonzero(there[: base.num_vertices])
     of_old[dense[kept]] = kept
     ids = VertexIds(columns, position)
-    changed = _Changed(growth, Renumbering(dense, of_old, fell))
+    changed = _Changed(growth, Renumbering(dense, of_old, fell), ids.rank)
     listed = [chunk for chunk in listed_vertices(growth, _names(ids), dense) if len(chunk)]
     about = vertex_columns(listed, [all_below(number, dtype)], number)
     about = replace(about, repeated=base.vertex_columns.repeated)
-    rows = changed.given
+    rows, aside = changed.as_given
     left = growth.size.rows > len(growth.source)  # rows of before, whose weights may be at fault
     levels = None
     if base.layout.layered:
@@ -67,7 +79,7 @@ def merged_partition(growth: Growth) -> Partition:
         levels = find_levels(rows, number, ids.rank, root, None)
     made = Partition(
         ids, rows, base.layout, about, growth.size.rows, changed.prepared(), levels=levels,
-        fault=base.fault if left else None,
+        fault=base.fault if left else None, as_given=aside,
     )  # fmt: skip
     made.derive = changed.rows_under
     if levels is not None:
@@ -82,18 +94,32 @@ def _names(ids: VertexIds) -> Names:
 
 
 def _degrees(growth: Growth) -> tuple[np.ndarray, np.ndarray]:
-    """How many ends of rows are at each old vertex, and at each number now."""
-    given = growth.base.use_given()
-    before = given.degrees + count_neighbours(given)
+    """How many ends of rows of the frame are at each old vertex, and at each number now."""
+    base = growth.base
+    given, aside = base.use_given(), base.as_given
+    if base.layout.directed:
+        before = given.degrees + count_neighbours(given)
+    elif aside is None or aside.turned is None:
+        before = 2 * given.degrees
+    else:
+        before = given.degrees + count_loops(given)  # of which one entry is both ends
+        for end in (aside.rows, aside.neighbours):
+            before += np.bincount(end, minlength=len(before))
     now = np.zeros(growth.num_numbered, np.int64)
     now[: len(before)] = before
     for end in (growth.source, growth.destination):
         now += np.bincount(end, minlength=len(now))
     if len(growth.gone[0]):
-        cells = growth.gone_cells(growth.base.layout.by == "source")
-        places = places_of(given, *cells)
-        rows = np.searchsorted(given.offsets, places, "right") - 1
-        for end in (rows, given.neighbours[places]):
+        if base.layout.directed:
+            places = places_of(given, *growth.gone_cells(base.layout.by == "source"))
+            rows, neighbours = (
+                np.searchsorted(given.offsets, places, "right") - 1,
+                given.neighbours[places],
+            )
+        else:
+            gone = rows_between(base, *growth.gone)
+            rows, neighbours = gone.rows, gone.neighbours
+        for end in (rows, neighbours):
             now -= np.bincount(end, minlength=len(now))
     return before, now
 
@@ -105,17 +131,28 @@ class _Changed:
     ----------
     growth : Growth
     vertices : Renumbering
+    rank
+        As of `VertexIds`, of the vertices that are there now.
     """
 
-    def __init__(self, growth: Growth, vertices: Renumbering) -> None:
+    def __init__(self, growth: Growth, vertices: Renumbering, rank: np.ndarray | None) -> None:
         self._growth, self._base, self._vertices = growth, growth.base, vertices
+        self._rank, self._directed = rank, growth.base.layout.directed
         self._by = growth.base.layout.by
         self._other = "destination" if self._by == "source" else "source"
 
-    @cached_property
+    @property
     def given(self) -> Adjacency:
-        """All rows of the frame."""
-        return self._all_rows(self._by, self._base.use_given())
+        """All rows of the frame, of an undirected one each edge at both ends."""
+        return self.as_given[0]
+
+    @cached_property
+    def as_given(self) -> tuple[Adjacency, AsGiven | None]:
+        """`given`, and what it does not say of the frame."""
+        aside = self._base.as_given
+        if aside is None or aside.turned is None:
+            return self._all_rows(self._by, self._base.use_given()), aside
+        return resettled(self._growth, self._vertices, self._rank, self._touched_pairs)
 
     def prepared(self) -> Prepared | None:
         """Whether no row is repeated, as far as that is known."""
@@ -145,8 +182,8 @@ class _Changed:
                 return self._settled(by, old, sub)
 
             given = merge(self._by, held.adjacency(self._by, names))
-        rows = Rows(given, by=self._by)
-        if held.has(self._other):
+        rows = Rows(given, by=self._by, directed=self._directed)
+        if self._directed and held.has(self._other):
             rows.take_other(lambda: merge(self._other, held.adjacency(self._other, names)))
         return rows
 
@@ -154,7 +191,8 @@ class _Changed:
         """Rows of the frame, by source or by destination, with the columns of ``old``."""
         growth, dense = self._growth, self._vertices.dense
         ends = dense[growth.source], dense[growth.destination]
-        new = Edges(*(ends if by == "source" else ends[::-1]), growth.columns)
+        forward = by == "source" or not self._directed
+        new = Edges(*(ends if forward else ends[::-1]), growth.columns)
         lost = np.sort(places_of(old, *growth.gone_cells(by == "source")))
         return merged(old, self._vertices, lost, new)
 
@@ -175,6 +213,8 @@ class _Changed:
         """Rows and neighbours, in the direction that is given, of the pairs with an added row; ascending."""
         growth, dense = self._growth, self._vertices.dense
         ends = dense[growth.source], dense[growth.destination]
+        if not self._directed:
+            ends = both_ways(*ends)
         rows, neighbours = ends if self._by == "source" else ends[::-1]
         keys = np.unique(rows.astype(np.uint64) << np.uint64(32) | neighbours.astype(np.uint64))
         return (keys >> np.uint64(32)).astype(np.int64), keys.astype(np.uint32).astype(dense.dtype)
@@ -194,7 +234,7 @@ class _Changed:
 
     def _settled(self, by: str, old: Adjacency, sub: Adjacency) -> Adjacency:
         """Rows under a rule: ``old`` ones with those of ``sub`` in the place of all that have changed."""
-        ends = self._touched_pairs
+        ends = self._touched_pairs if self._directed else both_ways(*self._touched_pairs)
         lost = np.sort(places_of(old, *(ends if by == "source" else ends[::-1])))
         rows, neighbours = row_ids(sub), sub.neighbours
         new = Edges(*((rows, neighbours) if by == self._by else (neighbours, rows)), sub.columns)
