@@ -177,8 +177,6 @@ class Partition:
         # Whether nothing repeats; None: not known yet.
         self._plain: bool | None = None if prepared is None else prepared.plain
         self._rows = {} if prepared is None else dict(prepared.rows)
-        # Makes rows under a rule, with some columns, of others that it knows of; None: it cannot.
-        self.derive: Callable[[str, tuple[str, ...]], Rows | None] | None = None
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -289,15 +287,7 @@ class Partition:
         """Whether no rule for repeated rows makes a difference; None: not known yet."""
         return self._plain
 
-    def held_rows(self, rule: str, names: tuple[str, ...]) -> Rows | None:
-        """The rows under a rule, with some columns, where they are made already."""
-        with self._lock:
-            return self._rows.get((rule, names))
-
     def _rows_under(self, rule: str, names: tuple[str, ...]) -> Rows:
-        derived = None if self.derive is None else self.derive(rule, names)
-        if derived is not None:
-            return derived
         given = self.use_given()
         columns = {name: given.columns[name] for name in names}
         rows = Adjacency(given.offsets, given.neighbours, columns)

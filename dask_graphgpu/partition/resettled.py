@@ -34,7 +34,7 @@ def rows_between(base: Partition, first: np.ndarray, second: np.ndarray) -> Edge
     `AsGiven.turned`.
     """
     given, aside = base.use_given(), base.use_as_given()
-    entries = places_of(given, *both_ways(first, second))
+    entries = places_of(given, *_both_ways(first, second))
     if aside.turned is not None:
         entries = entries[~_turned_at(aside.turned, entries)]
     rows = np.searchsorted(given.offsets, entries, "right") - 1
@@ -57,7 +57,6 @@ def resettled(
     growth: Growth,
     vertices: Renumbering,
     rank: np.ndarray | None,
-    touched: tuple[np.ndarray, np.ndarray],
 ) -> tuple[Adjacency, AsGiven]:
     """The rows that are there now, and what they do not say.
 
@@ -65,12 +64,11 @@ def resettled(
     ----------
     rank
         As of `undirected.undirected`.
-    touched : pair of int64 arrays
-        The distinct pairs of old vertices between which rows have come or gone.
     """
     base, dense = growth.base, vertices.dense
     given, aside = base.use_given(), base.use_as_given()
     assert aside.turned is not None
+    touched = _touched(growth)
     stay = ~among(_keys(*touched), np.sort(_keys(*growth.gone)))
     old = rows_between(base, touched[0][stay], touched[1][stay])
     none = np.empty(0, dense.dtype)
@@ -88,7 +86,7 @@ def resettled(
     rows = merged(
         Adjacency(given.offsets, given.neighbours, carried),
         vertices,
-        np.sort(places_of(given, *both_ways(*touched))),
+        np.sort(places_of(given, *_both_ways(*touched))),
         Edges(row_ids(between), between.neighbours, added),
     )
     turned = packed(rows.columns.pop("turned"))
@@ -102,7 +100,17 @@ def resettled(
     return rows, _with_places(rows, turned, left)
 
 
-def both_ways(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _touched(growth: Growth) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct pairs of vertices of the old partition between which rows have come or gone."""
+    old = growth.base.num_vertices
+    inside = (growth.source < old) & (growth.destination < old)
+    first = np.concatenate([growth.gone[0], growth.source[inside]])
+    second = np.concatenate([growth.gone[1], growth.destination[inside]])
+    places = growth.distinct(first, second)
+    return first[places], second[places]
+
+
+def _both_ways(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Rows and neighbours of the cells of pairs, which are in the rows of both ends; a loop is in one."""
     others = first != second
     return np.concatenate([first, second[others]]), np.concatenate([second, first[others]])

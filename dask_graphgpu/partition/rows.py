@@ -50,7 +50,6 @@ class Rows:
         self._missed = 0.0
         self._largest: dict[str, int | float | None] = {}
         self._before_use: BeforeUse | None = None
-        self._make_other: Callable[[], Adjacency] | None = None
         self._lock = threading.RLock()
 
     @classmethod
@@ -75,13 +74,9 @@ class Rows:
         rows._symmetric = symmetric
         return rows
 
-    def take_other(self, make: Callable[[], Adjacency]) -> None:
-        """Have the other direction, with all columns, made by a function when it is asked for."""
-        self._make_other = make
-
     def has(self, by: str) -> bool:
-        """Whether this direction is there already, or costs little."""
-        return not self.directed or by in self._bare or self._make_other is not None
+        """Whether this direction is there already."""
+        return not self.directed or by in self._bare
 
     def note_missed(self, edges: float) -> float:
         """Add reads of edges that the other direction would have saved; return their sum so far."""
@@ -155,13 +150,7 @@ class Rows:
 
     def _direction(self, by: str) -> Adjacency:
         if by not in self._bare:
-            if self._make_other is None:
-                self._bare[by] = self.csr.transpose(self._given())
-            else:
-                made = self._make_other()
-                self._columns[by] = dict(made.columns)
-                self._bare[by] = Adjacency(made.offsets, made.neighbours)
-                self._make_other = None
+            self._bare[by] = self.csr.transpose(self._given())
         return self._bare[by]
 
     def _column(self, by: str, name: str) -> np.ndarray:

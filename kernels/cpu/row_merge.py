@@ -7,7 +7,34 @@ from __future__ import annotations
 
 import numpy as np
 
-from dask_graphgpu.kernels.compile import jit
+from dask_graphgpu.kernels.compile import inner, jit
+
+_WIDE = np.uint64(32)
+_DIGIT = 11  # bits of a digit
+_FEW = 256  # entries that are sorted by comparing them
+
+
+@inner
+def _in_order(size, bits, keys, spare, counts):
+    """Sort ``keys[:size]`` by their upper halves of so many bits; equal ones stay in order. Returns where they are."""
+    if size <= _FEW:
+        keys[:size].sort()
+        return keys, spare
+    shift = _WIDE
+    low = np.uint64((1 << _DIGIT) - 1)
+    for _ in range(0, bits, _DIGIT):
+        counts[:] = 0
+        for i in range(size):
+            counts[(keys[i] >> shift & low) + np.uint64(1)] += 1
+        for d in range(1 << _DIGIT):
+            counts[d + 1] += counts[d]
+        for i in range(size):
+            d = keys[i] >> shift & low
+            spare[counts[d]] = keys[i]
+            counts[d] += 1
+        keys, spare = spare, keys
+        shift += np.uint64(_DIGIT)
+    return keys, spare
 
 
 @jit
@@ -25,8 +52,11 @@ def merge_rows(
     that are nearly in order cost little more than a copy.
     """
     low = np.uint64(0xFFFFFFFF)
-    wide = np.uint64(32)
-    aside = np.empty(64, np.uint64)
+    bits = 0
+    while of_old.size >> bits:
+        bits += 1
+    aside, spare = np.empty(64, np.uint64), np.empty(64, np.uint64)
+    counts = np.empty((1 << _DIGIT) + 1, np.int64)
     for v in range(lo, hi):
         u = of_old[v]
         begin, end, left_out, last_out = 0, 0, 0, 0
@@ -36,6 +66,7 @@ def merge_rows(
         new = added_at[v + 1] - added_at[v]
         if end - begin + new > aside.size:
             aside = np.empty(2 * (end - begin + new), np.uint64)
+            spare = np.empty(2 * (end - begin + new), np.uint64)
         first, kept, out, most = offsets[v], offsets[v], 0, np.uint64(0)
         for e in range(begin, end):
             if left_out < last_out and lost[left_out] == e:
@@ -44,7 +75,7 @@ def merge_rows(
             old = old_neighbours[e]
             w = np.uint64(table[old])
             if w < most or (fell.size and fell[old]):
-                aside[out] = w << wide | np.uint64(e - begin)
+                aside[out] = w << _WIDE | np.uint64(e - begin)
                 out += 1
             else:
                 neighbours[kept] = w
@@ -53,16 +84,16 @@ def merge_rows(
                 kept += 1
                 most = w
         for a in range(new):
-            aside[out] = np.uint64(added[added_at[v] + a]) << wide | np.uint64(end - begin + a)
+            aside[out] = np.uint64(added[added_at[v] + a]) << _WIDE | np.uint64(end - begin + a)
             out += 1
         if out == 0:
             continue
-        aside[:out].sort()
+        aside, spare = _in_order(out, bits, aside, spare, counts)
         place = offsets[v + 1] - 1
         kept -= 1
         out -= 1
         while out >= 0:
-            w = aside[out] >> wide
+            w = aside[out] >> _WIDE
             if kept >= first and np.uint64(neighbours[kept]) > w:
                 neighbours[place] = neighbours[kept]
                 if taken.size:
