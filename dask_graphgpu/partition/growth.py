@@ -173,7 +173,9 @@ class Growth:
     @cached_property
     def _touched(self) -> np.ndarray:
         """Ends of added rows, each once, ascending."""
-        return _ascending(np.concatenate([self.source, self.destination]))
+        used = np.zeros(self.num_numbered, bool)
+        used[self.source] = used[self.destination] = True
+        return np.flatnonzero(used)
 
     def _gone_rows(self) -> int:
         """How many rows of the frame are gone from the partition."""
@@ -241,9 +243,9 @@ class Growth:
 
     def count_absent(self, ids: Sequence[pa.Array], places: np.ndarray) -> int:
         """How many of the ids at some places are not vertices now."""
-        numbers, known = self.numbers_of(
-            [column.take(pa.array(_ascending(places))) for column in ids]
-        )
+        wanted = np.zeros(len(ids[0]), bool)
+        wanted[places] = True
+        numbers, known = self.numbers_of([column.filter(pa.array(wanted)) for column in ids])
         fresh = numbers >= self._old
         used = among(numbers, self._touched)
         there = known & np.where(fresh, used, ~among(numbers, self.vanished))

@@ -33,24 +33,35 @@ def rows_between(base: Partition, first: np.ndarray, second: np.ndarray) -> Edge
     Those with the same ends are in the order of the frame. Cost: the rows of the pairs, and a pass over the bits of
     `AsGiven.turned`.
     """
-    given, aside = base.use_given(), base.use_as_given()
-    entries = places_of(given, *_both_ways(first, second))
+    return _rows_at(
+        base, places_of(base.use_given(), *_both_ways(first, second)), _keys(first, second)
+    )
+
+
+def _rows_at(base: Partition, entries: np.ndarray, keys: np.ndarray) -> Edges:
+    """`rows_between`, by the places of all that is between the pairs, and by their `_keys`."""
+    given, aside = base.given, base.use_as_given()
     if aside.turned is not None:
         entries = entries[~_turned_at(aside.turned, entries)]
-    rows = np.searchsorted(given.offsets, entries, "right") - 1
-    neighbours = given.neighbours[entries]
+    rows, neighbours = _rows_of(given, entries), given.neighbours[entries]
     columns = {name: column[entries] for name, column in given.columns.items()}
     if not len(aside.places):
         return Edges(rows, neighbours, columns)
     kept = _forward_before(aside.turned, entries)
     places = kept + np.searchsorted(aside.places - np.arange(len(aside.places)), kept, "right")
-    left = np.flatnonzero(among(_keys(aside.rows, aside.neighbours), np.sort(_keys(first, second))))
+    left = np.flatnonzero(among(_keys(aside.rows, aside.neighbours), np.sort(keys)))
     order = np.argsort(np.concatenate([places, aside.places[left]]))
     return Edges(
         np.concatenate([rows, aside.rows[left].astype(np.int64)])[order],
         np.concatenate([neighbours, aside.neighbours[left]])[order],
         {n: np.concatenate([c, aside.columns[n][left]])[order] for n, c in columns.items()},
     )
+
+
+def _rows_of(rows: Adjacency, entries: np.ndarray) -> np.ndarray:
+    """The row that each of some entries is in; int64."""
+    found: np.ndarray = np.searchsorted(rows.offsets, entries, "right") - 1
+    return found
 
 
 def resettled(
@@ -69,8 +80,12 @@ def resettled(
     given, aside = base.use_given(), base.use_as_given()
     assert aside.turned is not None
     touched = _touched(growth)
-    stay = ~among(_keys(*touched), np.sort(_keys(*growth.gone)))
-    old = rows_between(base, touched[0][stay], touched[1][stay])
+    keys, gone = _keys(*touched), np.sort(_keys(*growth.gone))
+    lost = np.sort(places_of(given, *_both_ways(*touched)))
+    stay = lost
+    if len(gone):
+        stay = lost[~among(_keys(_rows_of(given, lost), given.neighbours[lost]), gone)]
+    old = _rows_at(base, stay, keys[~among(keys, gone)])
     none = np.empty(0, dense.dtype)
     runs = [
         Coo(dense[old.rows], dense[old.neighbours], none, old.columns),
@@ -86,13 +101,13 @@ def resettled(
     rows = merged(
         Adjacency(given.offsets, given.neighbours, carried),
         vertices,
-        np.sort(places_of(given, *_both_ways(*touched))),
+        lost,
         Edges(row_ids(between), between.neighbours, added),
     )
     turned = packed(rows.columns.pop("turned"))
     columns = {name: rows.columns[f"={name}"] for name in given.columns}
     rows = Adjacency(rows.offsets, rows.neighbours, columns)
-    untouched = ~among(_keys(aside.rows, aside.neighbours), np.sort(_keys(*touched)))
+    untouched = ~among(_keys(aside.rows, aside.neighbours), np.sort(keys))
     left = [
         _left_out(given, aside, untouched, dense),
         _left_out(between, more, np.ones(len(more.places), bool), None),
