@@ -47,7 +47,7 @@ class AsGiven:
         """Of marked rows of which some are kept, before they are unmarked; ``dtype`` is that of neighbours."""
         neighbours = marked.neighbours
         one = neighbours.dtype.type(1)
-        turned = _packed(neighbours if keep.all() else neighbours[keep])
+        turned = packed(neighbours if keep.all() else neighbours[keep])
         if len(neighbours) == np.count_nonzero(keep):
             return cls(turned)
         forward = (neighbours & one) == 0
@@ -67,7 +67,7 @@ class AsGiven:
         return held if self.turned is None else [self.turned, *held]
 
 
-def _packed(marked: np.ndarray) -> np.ndarray:
+def packed(marked: np.ndarray) -> np.ndarray:
     """The lowest bit of each value, eight in a byte."""
     packed = np.empty(-(-len(marked) // 8), np.uint8)
 

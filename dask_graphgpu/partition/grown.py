@@ -8,14 +8,16 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
-from dask_graphgpu.partition.as_given import find_cells, rows_as_given
-from dask_graphgpu.partition.build import build, dense_dtype
-from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk
+from dask_graphgpu.partition.as_given import rows_as_given
+from dask_graphgpu.partition.build import build
+from dask_graphgpu.partition.chunk import EdgeChunk
+from dask_graphgpu.partition.grown_vertices import listed_vertices, merged_ids
 from dask_graphgpu.partition.growth import Growth
-from dask_graphgpu.partition.ids import Names, composite
+from dask_graphgpu.partition.ids import Names
+from dask_graphgpu.partition.merged import is_mergeable, merged_partition
 from dask_graphgpu.partition.partition import Partition
+from dask_graphgpu.partition.row_merge import places_of
 from dask_graphgpu.partition.rowwise import row_ids
 
 
@@ -23,7 +25,8 @@ def grown(growth: Growth) -> Partition:
     """The partition of all rows that are there now.
 
     It has the order of vertices, by ids or by degree, that the old one had. Ids are not numbered anew: old and new ones
-    are merged. Cost: O(V + E), those of sorting edges into rows; nothing is read of frames.
+    are merged. Cost: O(V + E), of directed graphs see `merged_partition`, of others that of sorting edges into rows.
+    Nothing is read of frames.
 
     Raises
     ------
@@ -31,7 +34,9 @@ def grown(growth: Growth) -> Partition:
         Nothing is left.
     """
     base = growth.base
-    ids, place = _merged_ids(growth)
+    if is_mergeable(growth):
+        return merged_partition(growth)
+    ids, place = merged_ids(growth)[:2]
     names = Names(tuple(c.type for c in ids), len(ids[0]), table=tuple(ids), ascending=True)
     source, destination, columns = _rows_left(growth)
     old = place[source], place[destination], names, columns, base.fault
@@ -40,64 +45,23 @@ def grown(growth: Growth) -> Partition:
     if not chunks:
         chunks = [EdgeChunk(*old)]
     layout = replace(base.layout, order=base.order)
-    made = build(chunks, _vertices(growth, names, place), layout)
+    made = build(chunks, listed_vertices(growth, names, place), layout)
     made.layout = base.layout
     made.vertex_columns = replace(made.vertex_columns, repeated=base.vertex_columns.repeated)
     return made
-
-
-def _merged_ids(growth: Growth) -> tuple[list[pa.Array], np.ndarray]:
-    """The ids that are left and new, ascending, and the place of each number there; of those that are gone anything."""
-    base, old = growth.base, growth.base.num_vertices
-    dense = np.ones(old, bool)
-    dense[growth.vanished] = False
-    ranked = base.ids.rank
-    left = dense if ranked is None else dense[base.ids.in_user_order()]  # by the user's order
-    kept = [column if left.all() else column.filter(pa.array(left)) for column in base.ids.columns]
-    used = np.zeros(growth.num_numbered - old, bool)
-    for ends in (growth.source, growth.destination):
-        used[ends[ends >= old] - old] = True
-    fresh = [column.filter(pa.array(used)) for column in growth.fresh]
-    dtype = dense_dtype(len(kept[0]) + len(fresh[0]))
-    place: np.ndarray = np.zeros(growth.num_numbered, dtype)
-    if len(fresh[0]):
-        ids, (of_kept, of_fresh) = composite([list(both) for both in zip(kept, fresh, strict=True)])
-        place[old:][used] = of_fresh
-    else:
-        ids, of_kept = kept, np.arange(len(kept[0]), dtype=dtype)
-    in_order: np.ndarray = np.zeros(old, dtype)
-    in_order[left] = of_kept
-    place[:old] = in_order if ranked is None else in_order[ranked]
-    return ids, place
 
 
 def _rows_left(growth: Growth) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
     """Ends and columns of the rows of the old partition that are still there."""
     given = rows_as_given(growth.base)
     source, destination, columns = row_ids(given), given.neighbours, dict(given.columns)
-    rows, neighbours = growth.gone
-    if not growth.base.layout.directed:
-        rows, neighbours = growth.gone_cells()
-    first, end = find_cells(given, rows, neighbours)
-    lengths = end - first
-    if not lengths.any():
+    gone = places_of(given, *growth.gone_cells())
+    if not len(gone):
         return source, destination, columns
     stay = np.ones(len(source), bool)
-    starts = np.repeat(first - np.cumsum(lengths) + lengths, lengths)
-    stay[starts + np.arange(len(starts))] = False
+    stay[gone] = False
     left = {name: column[stay] for name, column in columns.items()}
     return source[stay], destination[stay], left
-
-
-def _vertices(growth: Growth, names: Names, place: np.ndarray) -> list[VertexChunk]:
-    """What the vertices frame has said, whose vertices are all there still."""
-    given = growth.base.vertex_columns
-    if given.listed is None:
-        return []
-    which = np.flatnonzero(given.listed)
-    columns = {name: column[which] for name, column in given.columns.items()}
-    gaps = {name: ~given.known[name][which] for name in given if given.missing[name]}
-    return [VertexChunk(place[which], names, columns, gaps)]
 
 
 class Grown(Partition):

@@ -173,7 +173,9 @@ class Growth:
     @cached_property
     def _touched(self) -> np.ndarray:
         """Ends of added rows, each once, ascending."""
-        return _ascending(np.concatenate([self.source, self.destination]))
+        used = np.zeros(self.num_numbered, bool)
+        used[self.source] = used[self.destination] = True
+        return np.flatnonzero(used)
 
     def _gone_rows(self) -> int:
         """How many rows of the frame are gone from the partition."""
@@ -187,7 +189,7 @@ class Growth:
         number = int((end - first).sum())
         if aside is not None and len(aside.places):
             keys = self._pairs(aside.rows.astype(np.int64), aside.neighbours.astype(np.int64))
-            number += int(_among(keys, self._gone).sum())
+            number += int(among(keys, self._gone).sum())
         return number
 
     @cached_property
@@ -203,7 +205,7 @@ class Growth:
                 other = "destination" if by == "source" else "source"
                 rows = base.under("one", False)[1].adjacency(other, ())
                 alive |= self._left(rows, touched, other == "source")
-            alive |= _among(touched, self._touched)
+            alive |= among(touched, self._touched)
             if base.vertex_columns.listed is not None:
                 alive |= base.vertex_columns.listed[touched]
         found: np.ndarray = touched[~alive]
@@ -241,12 +243,12 @@ class Growth:
 
     def count_absent(self, ids: Sequence[pa.Array], places: np.ndarray) -> int:
         """How many of the ids at some places are not vertices now."""
-        numbers, known = self.numbers_of(
-            [column.take(pa.array(_ascending(places))) for column in ids]
-        )
+        wanted = np.zeros(len(ids[0]), bool)
+        wanted[places] = True
+        numbers, known = self.numbers_of([column.filter(pa.array(wanted)) for column in ids])
         fresh = numbers >= self._old
-        used = _among(numbers, self._touched)
-        there = known & np.where(fresh, used, ~_among(numbers, self.vanished))
+        used = among(numbers, self._touched)
+        there = known & np.where(fresh, used, ~among(numbers, self.vanished))
         return len(there) - int(there.sum())
 
     def distinct(self, source: np.ndarray, destination: np.ndarray) -> np.ndarray:
@@ -256,13 +258,13 @@ class Growth:
     def has(self, source: np.ndarray, destination: np.ndarray) -> np.ndarray:
         """Whether there is a row between two vertices, by their numbers; of an undirected graph in either direction."""
         keys = self._pairs(source, destination)
-        found = _among(keys, _ascending(self._pairs(self.source, self.destination)))
+        found = among(keys, _ascending(self._pairs(self.source, self.destination)))
         old = np.flatnonzero((source < self._old) & (destination < self._old))
         given = self.base.use_given()
         ends = source[old], destination[old]
         by_source = not self._directed or self.base.layout.by == "source"
         first, end = find_cells(given, *(ends if by_source else ends[::-1]))
-        found[old] |= (end > first) & ~_among(keys[old], self._gone)
+        found[old] |= (end > first) & ~among(keys[old], self._gone)
         return found
 
     def edges_at(
@@ -282,12 +284,12 @@ class Growth:
         old = wanted[wanted < self._old]
         here = np.repeat(old, rows.offsets[old + 1] - rows.offsets[old])
         there = rows.neighbours[edges_of(rows, old)].astype(np.int64)
-        left = ~_among(self._pairs(*((there, here) if incoming else (here, there))), self._gone)
+        left = ~among(self._pairs(*((there, here) if incoming else (here, there))), self._gone)
         ends = (self.destination, self.source) if incoming else (self.source, self.destination)
-        new = _among(ends[0], wanted)
+        new = among(ends[0], wanted)
         found = [(here[left], there[left]), (ends[0][new], ends[1][new])]
         if not self._directed:
-            back = _among(ends[1], wanted) & (ends[0] != ends[1])
+            back = among(ends[1], wanted) & (ends[0] != ends[1])
             found.append((ends[1][back], ends[0][back]))
         return _joined([one for one, _ in found]), _joined([other for _, other in found])
 
@@ -304,7 +306,7 @@ def _ascending(values: np.ndarray) -> np.ndarray:
     return distinct
 
 
-def _among(values: np.ndarray, ascending: np.ndarray) -> np.ndarray:
+def among(values: np.ndarray, ascending: np.ndarray) -> np.ndarray:
     """Which of some values are among others, which ascend."""
     if not len(ascending):
         return np.zeros(len(values), bool)

@@ -283,6 +283,10 @@ class Partition:
         # Summing the repeats of edges without weights gives them one.
         return key, rows, names if self._plain else rows.names
 
+    def is_plain(self) -> bool | None:
+        """Whether no rule for repeated rows makes a difference; None: not known yet."""
+        return self._plain
+
     def _rows_under(self, rule: str, names: tuple[str, ...]) -> Rows:
         given = self.use_given()
         columns = {name: given.columns[name] for name in names}

@@ -1,0 +1,50 @@
+"""The vertices of a partition with the changes since it was built: their ids, and what the vertices frame says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from dask_graphgpu.partition.build import dense_dtype
+from dask_graphgpu.partition.chunk import VertexChunk
+from dask_graphgpu.partition.growth import Growth
+from dask_graphgpu.partition.ids import Names, composite
+
+
+def merged_ids(growth: Growth) -> tuple[list[pa.Array], np.ndarray, np.ndarray]:
+    """The ids that are left and new, ascending, the place of each number among them, and which numbers are there.
+
+    Of those that are not the place is anything.
+    """
+    base, old = growth.base, growth.base.num_vertices
+    dense = np.ones(old, bool)
+    dense[growth.vanished] = False
+    ranked = base.ids.rank
+    left = dense if ranked is None else dense[base.ids.in_user_order()]  # by the user's order
+    kept = [column if left.all() else column.filter(pa.array(left)) for column in base.ids.columns]
+    used = np.zeros(growth.num_numbered - old, bool)
+    for ends in (growth.source, growth.destination):
+        used[ends[ends >= old] - old] = True
+    fresh = [column.filter(pa.array(used)) for column in growth.fresh]
+    dtype = dense_dtype(len(kept[0]) + len(fresh[0]))
+    place: np.ndarray = np.zeros(growth.num_numbered, dtype)
+    if len(fresh[0]):
+        ids, (of_kept, of_fresh) = composite([list(both) for both in zip(kept, fresh, strict=True)])
+        place[old:][used] = of_fresh
+    else:
+        ids, of_kept = kept, np.arange(len(kept[0]), dtype=dtype)
+    in_order: np.ndarray = np.zeros(old, dtype)
+    in_order[left] = of_kept
+    place[:old] = in_order if ranked is None else in_order[ranked]
+    return ids, place, np.concatenate([dense, used])
+
+
+def listed_vertices(growth: Growth, names: Names, place: np.ndarray) -> list[VertexChunk]:
+    """What the vertices frame has said, whose vertices are all there still."""
+    given = growth.base.vertex_columns
+    if given.listed is None:
+        return []
+    which = np.flatnonzero(given.listed)
+    columns = {name: column[which] for name, column in given.columns.items()}
+    gaps = {name: ~given.known[name][which] for name in given if given.missing[name]}
+    return [VertexChunk(place[which], names, columns, gaps)]
