@@ -23,8 +23,8 @@ _ONES = np.array([bin(byte).count("1") for byte in range(256)], np.int64)  # set
 
 def stays_mirrored(growth: Growth) -> bool:
     """Whether a frame that has each edge in both directions still has."""
-    every = np.arange(growth.num_numbered)  # as the hashes look each end up
-    return mirrored([Coo(growth.source, growth.destination, every, growth.columns)])
+    no_table = growth.source[:0]
+    return mirrored([Coo(growth.source, growth.destination, no_table, growth.columns)])
 
 
 def rows_between(base: Partition, first: np.ndarray, second: np.ndarray) -> Edges:

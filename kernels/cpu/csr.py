@@ -37,16 +37,22 @@ def add_at(lo, hi, places, counts, totals):
 
 
 @jit
+def vertex_of(table, code):
+    """The vertex of a code; an empty table: codes are vertices."""
+    return np.uint64(table[code]) if table.size else np.uint64(code)
+
+
+@jit
 def hash_edges(lo, hi, table, rows, neighbours, bits):
     """Sum of hashes of the edges, minus that of their mirror images: 0 if these are the same edges.
 
-    ``bits`` is what each edge carries, as unsigned integers, or empty.
+    ``bits`` is what each edge carries, as unsigned integers, or empty; ``table`` is as of `vertex_of`.
     """
     total = np.uint64(0)
     odd = np.uint64(0x9E3779B97F4A7C15)
     for i in range(lo, hi):
-        u = mixed(np.uint64(table[rows[i]]) + odd)
-        v = mixed(np.uint64(table[neighbours[i]]) + odd)
+        u = mixed(vertex_of(table, rows[i]) + odd)
+        v = mixed(vertex_of(table, neighbours[i]) + odd)
         w = np.uint64(bits[i]) * odd if bits.size else np.uint64(0)
         total += mixed(u * np.uint64(3) + v + w) - mixed(v * np.uint64(3) + u + w)
     return total

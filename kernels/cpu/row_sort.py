@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from dask_graphgpu.kernels.compile import jit
+from dask_graphgpu.kernels.cpu.csr import vertex_of
 
 _ONE = np.uint64(1)
 
@@ -24,18 +25,12 @@ _DIGIT = 11
 
 
 @jit
-def _vertex(table, code):
-    """The vertex of a code; an empty table: codes are vertices."""
-    return np.uint64(table[code]) if table.size else np.uint64(code)
-
-
-@jit
 def count_edges(lo, hi, table, rows, neighbours, both, shift, counts):
     """Count the edges of each group; ``both``: each edge but a loop in the rows of both ends."""
     for i in range(lo, hi):
-        counts[_vertex(table, rows[i]) >> shift] += 1
+        counts[vertex_of(table, rows[i]) >> shift] += 1
         if both and rows[i] != neighbours[i]:
-            counts[_vertex(table, neighbours[i]) >> shift] += 1
+            counts[vertex_of(table, neighbours[i]) >> shift] += 1
 
 
 @jit
@@ -56,8 +51,8 @@ def deal_edges(
     neighbours are marked, else 0; ``back`` the mark of these edges.
     """
     for i in range(lo, hi):
-        u = _vertex(table, rows[i])
-        v = _vertex(table, neighbours[i])
+        u = vertex_of(table, rows[i])
+        v = vertex_of(table, neighbours[i])
         b = bucket[u >> shift]
         place = cursor[b]
         cursor[b] = place + 1
