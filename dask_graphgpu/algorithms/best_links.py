@@ -45,9 +45,9 @@ class BestLinks(Algorithm):
     Notes
     -----
     Of links of the same score the one with the smaller source is taken, then the one with the smaller destination,
-    so the answer is one and the same. Of repeated links the largest score counts. This is the stable matching [1]_ by
+    so the answer is one and the same. Of repeated links the largest score counts. This is the stable matching (Gale, Shapley) by
     a score that both sides see alike; its sum of scores is at least half of the largest that one-to-one links can
-    have [2]_.
+    have (Preis).
 
     Cost: a sort of the edges by weight; 40 bytes an edge. On several ranks one of them gets all edges.
     """

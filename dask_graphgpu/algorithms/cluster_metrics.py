@@ -50,7 +50,7 @@ class ClusterMetrics(Algorithm):
           weights;
         - ``bridges`` (int64): edges without which the cluster would fall into two parts;
         - ``centralization`` (float64): of degrees, 0 where all are equal to 1 where one vertex is joined to all
-          others, and these not to each other [1]_; null for fewer than three vertices;
+          others, and these not to each other (Freeman); null for fewer than three vertices;
         - ``diameter_at_least``, ``diameter_at_most`` (int64): bounds of the most edges of a shortest path between
           two of its vertices; null where edges of the cluster do not join all of it. Both are equal, and so the
           diameter, of trees and of clusters in which all are joined to each other.
@@ -66,7 +66,7 @@ class ClusterMetrics(Algorithm):
     -----
     The lower bound of the diameter is how far it is from a vertex that is farthest from the smallest id, the upper
     bound twice how far it is at most from the smallest id, or from the middle of the path that the lower bound found
-    if that is less [2]_.
+    if that is less (Magnien, Latapy, Habib).
 
     Cost: O(V + E), with a sort of the edges and one of the vertices; no pairs are made, however large a cluster is.
     There is to be room for some 100 bytes for each edge and 60 for each vertex. On several ranks all edges of a cluster

@@ -62,7 +62,7 @@ class WeaklyConnectedComponents(Algorithm):
     -----
     Cost: O(E) in the worst case; a few looks a vertex where one component holds most of an
     undirected graph. Weights are not read unless there are ``thresholds`` or ``max_size``: then the cost is that of
-    ``minimum_spanning_forest``, here of the maximum one [2]_, and O(V) for each threshold.
+    ``minimum_spanning_forest``, here of the maximum one (Gower, Ross), and O(V) for each threshold.
 
     Of repeated edges, also of opposite ones, the largest weight counts, unless the graph was given other
     ``duplicates=``. Edges of one weight join together or, where too many vertices would be joined, not at all;
