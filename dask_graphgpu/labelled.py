@@ -15,10 +15,10 @@ from dask.base import is_dask_collection, tokenize
 from dask_graphgpu import execute, where
 from dask_graphgpu.algorithms import Algorithm
 from dask_graphgpu.checkpoint import Checkpointing
-from dask_graphgpu.cluster import watch
 from dask_graphgpu.cluster.handing import Handed, hand_in
 from dask_graphgpu.cluster.tasks import take
 from dask_graphgpu.cluster.waiting import other_key
+from dask_graphgpu.cluster.watch import unasked
 from dask_graphgpu.errors import InvalidArgument, briefly
 from dask_graphgpu.ingest import chunks_of
 from dask_graphgpu.inputs import Built, Input
@@ -34,7 +34,6 @@ from dask_graphgpu.io.schema import EdgeSchema, find_vertex_columns, holding_ver
 from dask_graphgpu.partition.regrouped import regrouped
 from dask_graphgpu.partition.string_entries import taken
 from dask_graphgpu.partition.united_groups import Grouped, united
-from dask_graphgpu.report import Report
 from dask_graphgpu.store.changes import check_known, growth_since
 from dask_graphgpu.store.saved import Saved, open_growth
 
@@ -138,16 +137,14 @@ def _regrouped(
             f"labels are not those of generation {since}: with what has changed since they are of {len(first):,} "
             f"vertices, and the graph has {growth.size.vertices:,}; give the components of the whole graph at since="
         )
-    size = {"edges": growth.size.rows, "vertices": growth.size.vertices, "bytes": 0}
-    report = Report("weakly_connected_components", graph=size)
-    report.publish()
-    watch.tell_own_report(report)
+    size = growth.size
+    execute.tell_of_no_run("weakly_connected_components", size.rows, size.vertices)
     return _frames(columns, of, schema, ids, first)
 
 
 def _other_key(key: str) -> str | None:
     """As `other_key`; the report to be shown stays that of the graph alone."""
-    with watch.unasked():
+    with unasked():
         return other_key(key)
 
 

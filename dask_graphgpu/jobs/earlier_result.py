@@ -30,14 +30,14 @@ _SHAPE = {"began": str, "generation": is_count, "step": str}
 
 
 @dataclass(frozen=True)
-class Beginning:
+class EarlierResult:
     """Arguments that give a method its earlier result, and what is told: ``since`` when, or why it runs ``in_full``."""
 
     arguments: Mapping[str, Any]
     told: dict[str, Any]
 
     @classmethod
-    def in_full(cls, why: str) -> Beginning:
+    def in_full(cls, why: str) -> EarlierResult:
         return cls({}, {"in_full": why})
 
 
@@ -54,7 +54,7 @@ def about_step(step: Step, graph: Saved) -> dict[str, Any]:
 
 def beginning(
     step: Step, output: Place | None, graph: Saved, names: Mapping[str, str]
-) -> Beginning | None:
+) -> EarlierResult | None:
     """What a step begins with; None: its method takes no earlier result, or was given one.
 
     ``names`` : those in the result of the columns that the method makes.
@@ -67,22 +67,22 @@ def beginning(
         return None
     for name in ("keep", "partition_by", "checkpoint"):
         if getattr(step, name):
-            return Beginning.in_full(f"{name.replace('_', '-')} is given")
+            return EarlierResult.in_full(f"{name.replace('_', '-')} is given")
     now, before = about_step(step, graph), about_result(output)
     if before is None or misfit(before, _SHAPE, "about") is not None:
-        return Beginning.in_full("there is no earlier result of this job")
+        return EarlierResult.in_full("there is no earlier result of this job")
     if before["step"] != now["step"]:
-        return Beginning.in_full("the earlier result is of other options")
+        return EarlierResult.in_full("the earlier result is of other options")
     if before["began"] != now["began"]:
-        return Beginning.in_full("the earlier result is of a graph that was built anew since")
+        return EarlierResult.in_full("the earlier result is of a graph that was built anew since")
     since, more = before["generation"], {}
     if argument == "labels":
         more["since"] = since
         try:
             check_known(graph, since)
         except InvalidArgument as error:
-            return Beginning.in_full(str(error))
-    return Beginning({argument: _earlier(step, output, names), **more}, {"since": since})
+            return EarlierResult.in_full(str(error))
+    return EarlierResult({argument: _earlier(step, output, names), **more}, {"since": since})
 
 
 def _earlier(step: Step, output: Place, names: Mapping[str, str]) -> Any:
