@@ -167,6 +167,14 @@ def test_methods_go_on_from_their_own_result_and_others_run_on_the_saved_graph(f
     assert np.allclose(found["rank"], wanted["rank"], atol=1e-5)
 
 
+def test_columns_may_have_other_names(folder):
+    for number in (0, 1):
+        night(number)
+        _, done = run(*COMPONENTS, "--name", "component=cluster")
+    assert done["since"] == 0
+    pd.testing.assert_frame_equal(result().rename(columns={"cluster": "component"}), in_full())
+
+
 def test_a_result_of_anything_else_is_not_begun_with(folder):
     night(0)
     run(*COMPONENTS)
@@ -216,3 +224,30 @@ def test_what_cannot_be_is_refused_before_anything_is_done(folder):
     said = refused(METHOD, "built", "--saved", "graph", "--output", "out", code=2)
     assert "leave saved out" in said
     assert not (folder / "out").exists()
+
+
+def test_on_an_object_store(folder):
+    store = f"memory://{folder.name}"
+    for number in (0, 1, 2):
+        night(number)
+        name = f"night-{number:03d}.parquet"
+        pd.read_parquet(f"edges/{name}").to_parquet(f"{store}/edges/{name}")
+        words = (f"{store}/edges", "--saved", f"{store}/graph", "--output", f"{store}/out")
+        graph, done = run(METHOD, *words)
+        assert graph["how"] == ("appended" if number else "built")
+        assert done.get("since") == (number - 1 if number else None)
+        found = pd.read_parquet(f"{store}/out/result.parquet")
+        pd.testing.assert_frame_equal(found, in_full())
+
+
+def test_labels_of_a_generation_on_the_command_line(folder):
+    night(0)
+    call("build", "edges", "--output", "graph")
+    call(METHOD, "graph", "--output", "old")
+    night(1)
+    call("update", "graph", "edges/night-001.parquet", "--remove", "edges/night-000.parquet")
+    call(METHOD, "graph", "--labels", "old/", "--since", "0", "--output", "out")
+    pd.testing.assert_frame_equal(result(), in_full(METHOD, "graph"))
+    assert "--since 7" in refused(
+        METHOD, "graph", "--labels", "old/", "--since", "7", "--output", "out", code=2
+    )
