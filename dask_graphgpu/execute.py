@@ -252,10 +252,15 @@ def _of_no_vertex(
     """The result of a graph without a vertex; its run has nothing to report."""
     rows = {name: sum(map(len, chunks)) for name, chunks in frames.items()}
     check_names_no_vertex(algorithm, rows)
-    report = Report(where.name_of(algorithm), graph={"edges": 0, "vertices": 0, "bytes": 0})
+    tell_of_no_run(where.name_of(algorithm), 0, 0)
+    return results_of(schema).empty_frame(columns, schema)
+
+
+def tell_of_no_run(method: str, edges: int, vertices: int) -> None:
+    """Publish the report of an answer that no engine was needed for."""
+    report = Report(method, graph={"edges": edges, "vertices": vertices, "bytes": 0})
     report.publish()
     watch.tell_own_report(report)
-    return results_of(schema).empty_frame(columns, schema)
 
 
 def results_of(schema: EdgeSchema) -> Any:

@@ -72,6 +72,7 @@ from dask_graphgpu.signatures import check_call, documentation_of, of_method, si
 from dask_graphgpu.store import save as saving
 from dask_graphgpu.store.empty import no_vertices
 from dask_graphgpu.store.plan import BuildPlan
+from dask_graphgpu.store.source import with_inputs
 from dask_graphgpu.tiers import tiers_of
 from dask_graphgpu.updating import Updating, library
 
@@ -359,12 +360,22 @@ class Graph(Updating):
             )
         if self._input.lazy:
             check_may_wait("save()")
-        names = as_names("columns", columns)
+        return self._save(path, as_names("columns", columns), storage_options)
+
+    def _save(
+        self,
+        path: str | Place,
+        names: tuple[str, ...],
+        storage_options: Mapping[str, Any] | None = None,
+        inputs: dict[str, Any] | None = None,
+    ) -> Path | str:
+        """`save`; ``inputs`` as of `store.source.with_inputs`."""
         folder = saving.check_destination(path, storage_options)
         made = built(self._input, self._engine, names, 1)
         needs = made.needs
+        source = made.source if inputs is None else with_inputs(made.source, inputs)
         nothing = no_vertices(made.schema, made.layout, needs.carried, needs.vertex_columns)
-        about = made.schema, made.npartitions, made.source, library(), nothing
+        about = made.schema, made.npartitions, source, library(), nothing
         arguments = (made.held, folder, *about)
         if made.lazy:
             delayed(saving.write, pure=False)(*arguments).compute()

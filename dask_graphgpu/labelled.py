@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 from dask.base import is_dask_collection, tokenize
 
 from dask_graphgpu import execute, where
@@ -18,7 +21,7 @@ from dask_graphgpu.cluster.waiting import other_key
 from dask_graphgpu.cluster.watch import unasked
 from dask_graphgpu.errors import InvalidArgument, briefly
 from dask_graphgpu.ingest import chunks_of
-from dask_graphgpu.inputs import Input
+from dask_graphgpu.inputs import Built, Input
 from dask_graphgpu.io.arrow_frames import settled
 from dask_graphgpu.io.frames import meta_of, on_device, unlike, with_columns
 from dask_graphgpu.io.label_rows import LabelRows, find_label_columns, joined, read_labels
@@ -28,8 +31,11 @@ from dask_graphgpu.io.partitions import NAME, called
 from dask_graphgpu.io.reads import folders_read
 from dask_graphgpu.io.results import ColumnType, names_of
 from dask_graphgpu.io.schema import EdgeSchema, find_vertex_columns, holding_vertices
+from dask_graphgpu.partition.regrouped import regrouped
 from dask_graphgpu.partition.string_entries import taken
 from dask_graphgpu.partition.united_groups import Grouped, united
+from dask_graphgpu.store.changes import check_known, growth_since
+from dask_graphgpu.store.saved import Saved, open_growth
 
 _GROUP = "component"  # the column of a result that says a vertex's group
 
@@ -52,6 +58,8 @@ def _call(algorithm: Any, graph: Input, engine: str) -> Any:
     labels = find_label_columns(
         [str(c) for c in frame.columns], ids, graph.schema, [_GROUP], "labels"
     )
+    if algorithm.since is not None:
+        return _call_since(algorithm, graph, frame, ids, labels)
     schema = holding_vertices(graph.schema, meta_of(frame), ids, "labels")
     columns = named(algorithm.result_columns(schema), schema, method, algorithm.columns)
     alone = replace(algorithm, labels=None, columns=None)
@@ -84,6 +92,56 @@ def _call(algorithm: Any, graph: Input, engine: str) -> Any:
     return frame_of(empty, of, key, _united, arguments, take, reads, _other_key)
 
 
+def _call_since(
+    algorithm: Any, graph: Input, frame: Any, ids: tuple[str, ...], labels: tuple[str, ...]
+) -> Any:
+    """As `_call`, of labels of an earlier generation of a saved graph."""
+    saved = graph.saved if isinstance(graph, Built) else None
+    if saved is None:
+        raise InvalidArgument(
+            f"since={algorithm.since} is of saved graphs, and this one is {graph.state}: save it and update it, or "
+            "leave since= out and give the graph of the edges that are new"
+        )
+    check_known(saved, algorithm.since)
+    schema, method = graph.schema, where.name_of(algorithm)
+    columns = named(algorithm.result_columns(schema), schema, method, algorithm.columns)
+    given = with_columns(frame, [*ids, *labels]), ids, labels, "labels"
+    of, empty = graph.npartitions, EmptyResult(columns, schema, graph.num_vertices)
+    name = given[0]._name if is_dask_collection(given[0]) else given[0]
+    about = columns, of, schema, saved, int(algorithm.since)
+    key = f"{NAME}-{method}-since-{tokenize(name, given[1:], about)}"
+    reads = *graph.reads, *folders_read([frame])
+
+    def arguments(_: str) -> tuple[Any, ...]:
+        return *about, chunks_of(given[0], True, read_labels, *given[1:])
+
+    return frame_of(empty, of, key, _regrouped, arguments, take, reads, other_key)
+
+
+@briefly
+def _regrouped(
+    columns: dict[str, ColumnType],
+    of: int,
+    schema: EdgeSchema,
+    saved: Saved,
+    since: int,
+    parts: Sequence[LabelRows],
+) -> list[Any] | Handed:
+    """As `_united`, of a saved graph and labels of a generation of it."""
+    path = str(saved.path) if isinstance(saved.path, Path) else saved.path
+    growth = open_growth(path, saved.fingerprint)
+    labels = Grouped.of(*joined(parts, "labels"), "labels")
+    ids, first = united(regrouped(growth, growth_since(saved, since), labels))
+    if len(first) != growth.size.vertices:
+        raise InvalidArgument(
+            f"labels are not those of generation {since}: with what has changed since they are of {len(first):,} "
+            f"vertices, and the graph has {growth.size.vertices:,}; give the components of the whole graph at since="
+        )
+    size = growth.size
+    execute.tell_of_no_run("weakly_connected_components", size.rows, size.vertices)
+    return _frames(columns, of, schema, ids, first)
+
+
 def _other_key(key: str) -> str | None:
     """As `other_key`; the report to be shown stays that of the graph alone."""
     with unasked():
@@ -101,7 +159,17 @@ def _united(
     grouped = []
     for parts, what in zip(tables, ("labels", "the answer"), strict=True):
         grouped.append(Grouped.of(*joined(parts, what), what))
-    ids, first = united(grouped)
+    return _frames(columns, of, schema, *united(grouped))
+
+
+def _frames(
+    columns: dict[str, ColumnType],
+    of: int,
+    schema: EdgeSchema,
+    ids: list[pa.Array],
+    first: np.ndarray,
+) -> list[Any] | Handed:
+    """``of`` frames of vertices and, by its row, the smallest one in the component of each."""
     vertices = {"vertex": ids, _GROUP: [taken(column, first) for column in ids]}
     kind = execute.results_of(schema)
 

@@ -13,6 +13,7 @@ from dask_graphgpu.inputs import Built, Input
 from dask_graphgpu.opening import opened
 from dask_graphgpu.store import changes, update
 from dask_graphgpu.store.saved import Saved
+from dask_graphgpu.store.source import with_inputs
 from dask_graphgpu.store.update import Updated
 
 if TYPE_CHECKING:
@@ -124,13 +125,16 @@ class Updating:
         """
         return self._updated(append, remove)[0]
 
-    def _updated(self, append: Any, remove: Any) -> tuple[Self, Updated]:
-        """`update`, and what it has done."""
+    def _updated(
+        self, append: Any, remove: Any, inputs: dict[str, Any] | None = None
+    ) -> tuple[Self, Updated]:
+        """`update`, and what it has done; ``inputs`` as of `store.source.with_inputs`."""
         found = self._saved("update")
         if append is None and remove is None:
             raise InvalidArgument("update() has nothing to do: give append=, remove= or both")
         rows = ChangedRows(append, remove, found.schema, found.edge_columns)
-        about = rows.source, library()
+        source = rows.source if inputs is None else with_inputs(rows.source, inputs)
+        about = source, library()
         done = update.update(found.path, found.fingerprint, rows.change, *about)
         update.compact(found.path, done.fingerprint, library(), always=False)
         return self._now(found), done

@@ -20,14 +20,24 @@ from dask_graphgpu.io.objects.object_folder import ObjectFolder
 from dask_graphgpu.io.objects.object_result import NAME, claim, write_result
 from dask_graphgpu.io.place import Place, place_of
 from dask_graphgpu.io.replace import NotOnDisk, replacing
-from dask_graphgpu.io.result_table import as_table, encoding_of, is_stamped, schema_of
+from dask_graphgpu.io.result_table import (
+    about_of,
+    as_table,
+    encoding_of,
+    is_stamped,
+    schema_of,
+)
 from dask_graphgpu.kernels.cpu.threads import for_blocks, num_threads
 
 _FEWEST_ROWS = 1 << 19  # of a file, where there are more of a partition
 
 
 def write_parquet(
-    frame: Any, path: str | Place, options: Any = None, by: tuple[str, ...] = ()
+    frame: Any,
+    path: str | Place,
+    options: Any = None,
+    by: tuple[str, ...] = (),
+    about: Any = None,
 ) -> Place:
     """Compute a result frame and write it to a folder of Parquet files, in place of the one that is there.
 
@@ -43,6 +53,8 @@ def write_parquet(
         Of the object store.
     by
         Columns; on an object store the rows of each of their values are row groups of their own.
+    about
+        JSON values that are kept in the files, for `about_result`.
 
     Returns
     -------
@@ -72,10 +84,10 @@ def write_parquet(
     destination = check_destination(path, options)
     try:
         if isinstance(destination, ObjectFolder):
-            write_result(frame, destination, by)
+            write_result(frame, destination, by, about)
             return destination
         with replacing(destination, others_in) as folder:
-            _write_partitions(frame, folder, destination)
+            _write_partitions(frame, folder, destination, about)
     except GraphError:
         raise
     except OSError as error:
@@ -139,6 +151,18 @@ def rows_of(destination: Place) -> int:
         with (destination / NAME).opened("rb") as file:
             return int(pq.read_metadata(file).num_rows)
     return sum(pq.read_metadata(file).num_rows for file in destination.rglob("*.parquet"))
+
+
+def about_result(destination: Place) -> Any:
+    """What was kept beside the columns of a result; None: nothing, or there is no result that can be read."""
+    try:
+        if isinstance(destination, ObjectFolder):
+            with (destination / NAME).opened("rb") as file:
+                return about_of(pq.read_metadata(file))
+        first = next(destination.glob("*.parquet"), None)
+        return None if first is None else about_of(pq.read_metadata(first))
+    except (OSError, pa.ArrowException):
+        return None
 
 
 def write_text(path: str | Path, text: str, options: Any = None) -> None:
@@ -210,12 +234,12 @@ def _is_our_folder(path: Path) -> bool:
         return all(_is_ours(folder, name) for name in folder.names())
 
 
-def _write_partitions(frame: Any, folder: Path, destination: Path) -> None:
+def _write_partitions(frame: Any, folder: Path, destination: Path, about: Any) -> None:
     write = partial(
         _write_partition,
         folder=folder,
         token=secrets.token_hex(4),
-        schema=schema_of(frame._meta if is_dask_collection(frame) else frame),
+        schema=schema_of(frame._meta if is_dask_collection(frame) else frame, about),
         destination=destination,
     )
     if not is_dask_collection(frame):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,14 @@ from dask_graphgpu.io.frames import on_device
 _SAMPLE = 1000  # floats that are looked at
 # In the metadata of the files that we write: only those may be replaced.
 STAMP = {b"dask_graphgpu": b"result"}
+_ABOUT = b"dask_graphgpu.about"
 
 
 def as_table(partition: Any, schema: pa.Schema) -> pa.Table:
-    """Some rows with the types of all, and the stamp."""
-    return stamped(arrow_of(partition, schema))
+    """Some rows with the types of all, the metadata of their schema, and the stamp."""
+    table = arrow_of(partition, schema)
+    metadata = {**(schema.metadata or {}), **(table.schema.metadata or {})}
+    return stamped(table.replace_schema_metadata(metadata))
 
 
 def arrow_of(frame: Any, schema: pa.Schema | None = None) -> pa.Table:
@@ -59,10 +63,21 @@ def _repeats(column: pa.ChunkedArray) -> bool:
     return bool(2 * pc.count_distinct(sample, mode="all").as_py() < len(sample))
 
 
-def schema_of(empty: Any) -> pa.Schema:
-    """One schema for all files, so that a partition without rows or values has the types of the others."""
+def schema_of(empty: Any, about: Any = None) -> pa.Schema:
+    """One schema for all files, so that a partition without rows or values has the types of the others.
+
+    ``about`` : JSON values that `about_of` is to give.
+    """
     schema = arrow_of(empty.iloc[:0]).schema
     for i, field in enumerate(schema):
         if pa.types.is_null(field.type):  # an object column: of ids, only strings come as objects
             schema = schema.set(i, field.with_type(pa.string()))
-    return schema
+    if about is None:
+        return schema
+    return schema.with_metadata({**(schema.metadata or {}), _ABOUT: json.dumps(about)})
+
+
+def about_of(metadata: Any) -> Any:
+    """What a footer says of a result beside its columns; None: nothing."""
+    found = (metadata.metadata or {}).get(_ABOUT)
+    return None if found is None else json.loads(found)

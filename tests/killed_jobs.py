@@ -2,17 +2,19 @@
 
     python tests/killed_jobs.py --runs 200 --seed 0
 
-`dask graph METHOD ... --output`, `dask graph build`, `dask graph update` and jobs with checkpoints run in processes of
-their own, and each is killed at an operation on a file of the folder that all work in, or up to some milliseconds
-later. A reader in one more process opens the result, the saved graph or the checkpoint all the while: it is to see the
-old or the new one, never a mixture or an error. A job that goes on from the checkpoint is to come to the right result,
-and the next job is to leave nothing behind but what it is asked for.
+`dask graph METHOD ... --output`, `dask graph build`, `dask graph update`, jobs with checkpoints and jobs of each night
+that keep a saved graph run in processes of their own, and each is killed at an operation on a file of the folder that
+all work in, or up to some milliseconds later. A reader in one more process opens the result, the saved graph or the
+checkpoint all the while: it is to see the old or the new one, never a mixture or an error. A job that goes on from the
+checkpoint is to come to the right result, and a job of a night that runs again to that of a night without a kill. The
+next job is to leave nothing behind but what it is asked for.
 """
 
 import argparse
 import json
 import os
 import random
+import shutil
 import signal
 import sys
 import tempfile
@@ -36,7 +38,8 @@ from dask_graphgpu.store import checkpoint
 EVENTS = {"open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "fcntl.flock", "renameat2"}
 TOLERANCE = 1e-6  # for some twenty supersteps
 LATER = 0.004  # seconds after an operation, at most
-KINDS = ("result", "build", "update", "checkpoint")
+KINDS = ("result", "build", "update", "checkpoint", "nightly")
+NIGHTS = 5
 
 
 def words(kind, number):
@@ -46,6 +49,9 @@ def words(kind, number):
         return ["build", edges, "--output", "saved"]
     if kind == "update":
         return ["update", "grown", edges, "--remove", "both.parquet"]
+    if kind == "nightly":
+        method = ["weakly-connected-components", "nights", "--undirected", "--saved", "followed"]
+        return [*method, "--keep-ids", "clusters", "--output", "clusters"]
     if kind == "result":
         return ["pagerank", edges, "--output", "ranks", "--max-iterations", "100"]
     kept = ["--checkpoint", "kept", "--every", "1"]
@@ -125,6 +131,15 @@ def read_result():
     return tokens(found["rank"])
 
 
+def read_nightly():
+    """As `read_result`, of clusters with the ids that they have kept."""
+    try:
+        found = pd.concat([pd.read_parquet(path) for path in sorted(Path("clusters").iterdir())])
+    except FileNotFoundError:
+        return None
+    return tokens(found["vertex"]) + tokens(found["component"])
+
+
 def read_build(name="saved"):
     return tokens(dg.load(name).degree().compute()["out_degree"])
 
@@ -153,6 +168,7 @@ READ = {
     "build": read_build,
     "update": read_update,
     "checkpoint": read_checkpoint,
+    "nightly": read_nightly,
 }
 
 
@@ -194,7 +210,8 @@ def right_ones(kind):
     """All that may be read, and how many operations a job takes."""
     if kind != "checkpoint":
         right, most = [], 0
-        for number in (0, 1):
+        for number in range(NIGHTS if kind == "nightly" else 2):
+            prepare(kind, number)
             _, most = job(words(kind, number))
             right.append(in_a_child(READ[kind]))
         return right, most
@@ -202,6 +219,22 @@ def right_ones(kind):
     assert len(right) > 5
     _, most = job(words(kind, 0))
     return right, most
+
+
+def prepare(kind, number):
+    """Have the rows of a night be there; the first one begins anew, without anything of nights before."""
+    if kind != "nightly":
+        return
+    night = number % NIGHTS
+    if night == 0:
+        for name in ("nights", "followed", "clusters"):
+            if os.path.exists(name):
+                os.rename(name, "trash")  # as one step: a reader sees all of it or nothing
+                shutil.rmtree("trash")
+        os.mkdir("nights")
+    ends = np.random.default_rng(night).integers(40 * night, 40 * night + 150, (2, 60))
+    frame = pd.DataFrame({"src": ends[0], "dst": ends[1]})
+    frame.to_parquet(f"nights/{night}.parquet")
 
 
 def of_all_supersteps():
@@ -244,6 +277,7 @@ def kills(kind, runs, draw, wanted):
     with reader(kind) as seen:
         for number in range(runs):
             which = number % 2 if kind != "checkpoint" else 0
+            prepare(kind, number)
             step = 1 + (number * most // runs + draw.randrange(3)) % most
             later = draw.choice([0.0, draw.random() * LATER])
             line = words(kind, which)
@@ -254,6 +288,10 @@ def kills(kind, runs, draw, wanted):
             found = in_a_child(READ[kind])
             if found is not None and found not in right:
                 wrong.append(f"{line} at {step}, {later:.4f} s later: {str(found)[:200]}")
+            if kind == "nightly":
+                job(line)
+                if in_a_child(READ[kind]) != right[number % NIGHTS]:
+                    wrong.append(f"{line} at {step}: another result when it has run again")
             if kind == "checkpoint" and number % 5 == 4:
                 job([*line, *([] if "--resume" in line else ["--resume"])])
                 if in_a_child(result_of_out) != wanted:
@@ -266,7 +304,7 @@ def kills(kind, runs, draw, wanted):
     wrong += [f"the reader: {error}" for error in found["errors"]]
     wrong += [f"the reader: {str(v)[:200]}" for v in found["values"] if v not in right]
     job(words(kind, 0))
-    left = set(os.listdir()) - before - {"out"}
+    left = set(os.listdir()) - before - {"out", "nights", "followed", "clusters"}
     wrong += [f"left behind: {sorted(left)}"] if left else []
     return came, wrong
 

@@ -112,6 +112,7 @@ ALLOWED["labelled"] = {
     "inputs",
     "io",
     "partition",
+    "store",
     "where",
 }
 ALLOWED["signatures"] = {"errors", "algorithms"}

@@ -46,8 +46,8 @@ class BestLinks(Algorithm):
     -----
     Of links of the same score the one with the smaller source is taken, then the one with the smaller destination,
     so the answer is one and the same. Of repeated links the largest score counts. This is the stable matching
-    (Gale, Shapley) by a score that both sides see alike; its sum of scores is at least half of the largest that one-to-one links can
-    have (Preis).
+    (Gale, Shapley) by a score that both sides see alike; its sum of scores is at least half of the largest that
+    one-to-one links can have (Preis).
 
     Cost: a sort of the edges by weight; 40 bytes an edge. On several ranks one of them gets all edges.
     """

@@ -16,6 +16,7 @@ from typing import Any
 from dask_graphgpu.algorithms import score_thresholds as scores
 from dask_graphgpu.algorithms.algorithm import Algorithm, require_weight
 from dask_graphgpu.algorithms.run import Run
+from dask_graphgpu.arguments import check_whole
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.io.frames import is_frame
 from dask_graphgpu.io.results import ColumnType, Table, Values
@@ -39,6 +40,9 @@ class WeaklyConnectedComponents(Algorithm):
         with the id column(s) and a column ``component``, or one other column, of labels; others are not read.
         Vertices with one label are together as if edges joined them, whatever the label is: an id, a number or any
         other value. The graph's own edges join further. Not a column of the vertices frame.
+    since : int, optional
+        Of a saved graph that is updated: the ``generation`` whose components ``labels`` are, of all its vertices. What
+        updates have changed since is taken in, also rows that are gone.
 
     Returns
     -------
@@ -57,6 +61,9 @@ class WeaklyConnectedComponents(Algorithm):
         that are behind labels the scores are not known.
     InvalidArgument, InvalidVertices
         Of ``labels``: there is no such column, a label or an id is null, or a vertex has two different labels.
+    InvalidArgument
+        Of ``since``: there are no ``labels``; the graph is not a saved one, has no such generation, or keeps no log of
+        what came after it, as after `compact`; or the vertices of ``labels`` are not those of that generation.
 
     Notes
     -----
@@ -74,15 +81,26 @@ class WeaklyConnectedComponents(Algorithm):
     the labels, whose ids are merged with those of the graph if they ascend, as in a result, and else sorted. That is
     done on the host by one task, also where the graph is on several ranks or on GPUs: its worker needs memory for all
     labels.
+
+    With ``since`` the answer is that of the whole graph, made by one task on the host: a pass over the labels and what
+    the log says. Components that have lost a row are made anew of the rows of their vertices, and no other row is read;
+    where the largest one has lost one, that is most of the graph.
     """
 
     thresholds: float | Sequence[float] | None = None
     max_size: int | None = None
     labels: Any = None
+    since: int | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "thresholds", scores.as_thresholds(self.thresholds))
         scores.check_max_size(self.max_size)
+        if self.since is not None:
+            check_whole("since", self.since, 0)
+            if self.labels is None:
+                raise InvalidArgument(
+                    f"since={self.since} and no labels: give labels=, the components of that generation of the graph"
+                )
         if self.labels is None:
             return
         if not is_frame(self.labels):

@@ -141,6 +141,7 @@ def options_of(step: Step) -> dict[str, Any]:
         **dict(step.graph.saved),
         **dict(step.graph.table),
         **dict(step.arguments),
+        "saved": step.graph.kept,
         "output": step.output,
         "top": step.top,
         "report": step.report,
@@ -183,6 +184,8 @@ def line_of(event: Event) -> str | None:
     """The line that says what a step did, or what is waited for; None: of other events there is none."""
     if event["event"] == "note":
         return str(event["message"])
+    if event["event"] == "graph":
+        return _kept(event)
     if event["event"] != "done":
         return None
     rows, output = event.get("rows"), event.get("path")
@@ -197,7 +200,22 @@ def line_of(event: Event) -> str | None:
     if "groups" in event:
         counts = ", ".join(f"{number:,} {word}" for word, number in event["groups"].items())
         what += f", {'ids kept' if event['kept_ids'] else 'no ids to keep yet'}: {counts or 'no groups'}"
+    if "since" in event:
+        what += f", from the earlier result of generation {event['since']}"
+    elif "in_full" in event:
+        what += f", in full: {event['in_full']}"
     return f"{event['method']}: {what}, {_duration(event['seconds'])}"
+
+
+def _kept(event: Event) -> str:
+    """What was done to a graph that is kept up to date, in words."""
+    number = event["files"]
+    files = f"{number:,} file{'s' * (number != 1)}"
+    size = f"{event['edges']:,} edges and {event['vertices']:,} vertices"
+    if event["how"] == "built":
+        return f"graph: built of {files}, {size} in {event['path']}: {event['why']}"
+    what = f"{event['rows']:,} rows of {files} appended" if number else "no file is new"
+    return f"graph: {what}, {size} in {event['path']}"
 
 
 def _changed(event: Event) -> str:

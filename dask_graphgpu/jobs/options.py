@@ -69,7 +69,23 @@ def _methods(text: str) -> dict[str, dict[str, Any]]:
 
 def common_options() -> list[click.Parameter]:
     """Parameters that every algorithm has."""
-    return [*graph_options(), *_result_options(), *_single_options(), *run_options()]
+    return [
+        *graph_options(),
+        _kept_option(),
+        *_result_options(),
+        *_single_options(),
+        *run_options(),
+    ]
+
+
+def _kept_option() -> click.Option:
+    """The parameter that has a step take only what is new."""
+    return click.Option(
+        ["--saved"],
+        metavar="DIR",
+        help="Saved graph that is kept up to date with EDGES: only files that are new are read, and the method goes on "
+        "from the result at --output.",
+    )
 
 
 def _result_options() -> list[click.Parameter]:
@@ -168,7 +184,7 @@ def _features_options() -> list[click.Parameter]:
         metavar="NAME,NAME",
         help="Methods with a row for each vertex, such as pagerank,degree; job files give them arguments.",
     )
-    return [methods, *graph_options(), *_result_options(), *run_options()]
+    return [methods, *graph_options(), _kept_option(), *_result_options(), *run_options()]
 
 
 def _build_options() -> list[click.Parameter]:
@@ -290,6 +306,7 @@ def step_of(algorithm: str, given: dict[str, Any]) -> Step:
             tuple((name, value) for name, value in saved.items() if value is not None),
             _table(given),
             options,
+            given.get("saved"),
         ),
         arguments_of(given),
         output=given.get("output"),

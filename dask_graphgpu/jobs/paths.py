@@ -16,10 +16,10 @@ from dask_graphgpu.io import output
 from dask_graphgpu.io.objects.object_folder import ObjectFolder, is_object, matching
 from dask_graphgpu.io.place import Place, holds, meets, place_of
 from dask_graphgpu.io.tables.table_files import expanded
-from dask_graphgpu.jobs.steps import Step, paths_among
+from dask_graphgpu.jobs.steps import GraphOptions, Step, paths_among
 from dask_graphgpu.store import checkpoint, save
 
-_KEPT = "result with the ids to keep"
+_KEPT, _GRAPH = "result with the ids to keep", "saved graph"
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,14 @@ class Looked:
         Where each step writes; of an object store, with what was there.
     changes : dict of int to Path or ObjectFolder
         Where each step writes what has become of groups.
+    kept : dict of GraphOptions to Path or ObjectFolder
+        Where saved graphs are kept up to date.
     """
 
     waiting: set[int]
     outputs: dict[int, Place]
     changes: dict[int, Place]
+    kept: dict[GraphOptions, Place]
 
 
 @dataclass(frozen=True)
@@ -70,10 +73,15 @@ def check_paths(steps: Sequence[Step]) -> Looked:
         A checkpoint to go on from is torn, damaged or something else.
     """
     read = [place for i, step in enumerate(steps) for place in _read(step, i)]
+    first = {step.graph: i for i, step in reversed([*enumerate(steps)])}  # that uses a graph
     outputs = [
         _Named(_place(step, path, what), what, i)
         for i, step in enumerate(steps)
-        for what, path in (("output", step.output), ("changes", step.changes))
+        for what, path in (
+            (_GRAPH, step.graph.kept if first[step.graph] == i else None),
+            ("output", step.output),
+            ("changes", step.changes),
+        )
         if path is not None
     ]
     checkpoints = [
@@ -106,13 +114,13 @@ def check_paths(steps: Sequence[Step]) -> Looked:
         for other in [*read, *outputs, *checkpoints]:
             if holds(other.path, place.path):
                 raise _refusal(place, other, steps)
-    found: dict[str, dict[int, Place]] = {"output": {}, "changes": {}}
+    found: dict[str, dict[int, Place]] = {"output": {}, "changes": {}, _GRAPH: {}}
     for place in outputs:
         algorithm = steps[place.step].algorithm
         if algorithm == "update":  # what is there is looked at when the step is asked for
             found[place.what][place.step] = place.path
             continue
-        kind = save if algorithm == "build" else output
+        kind = save if algorithm == "build" or place.what == _GRAPH else output
         found[place.what][place.step] = kind.check_destination(place.path)
     for place in checkpoints:
         if steps[place.step].resume:
@@ -130,7 +138,8 @@ def check_paths(steps: Sequence[Step]) -> Looked:
                     f"the report {place.path} is a file of the {other.what}, {other.path}, by a link: "
                     "name another place; nothing was changed"
                 )
-    return Looked(waiting, found["output"], found["changes"])
+    kept = {steps[i].graph: place for i, place in found[_GRAPH].items()}
+    return Looked(waiting, found["output"], found["changes"], kept)
 
 
 def _place(step: Step, path: str, what: str) -> Place:

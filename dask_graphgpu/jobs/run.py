@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext, suppress
+from dataclasses import dataclass
 from typing import Any
 
 from dask.base import persist
@@ -27,9 +28,11 @@ from dask_graphgpu.io.output import write_parquet, write_text
 from dask_graphgpu.io.place import Place
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.io.tables.read import read_table
+from dask_graphgpu.jobs.earlier_result import about_step, beginning
 from dask_graphgpu.jobs.following import followed
 from dask_graphgpu.jobs.journal import Journal
 from dask_graphgpu.jobs.keep_ids import KeptIds, counts, keeping_ids
+from dask_graphgpu.jobs.kept_graph import brought_up, check_kept
 from dask_graphgpu.jobs.paths import Looked, check_paths
 from dask_graphgpu.jobs.ranking import ranking, top
 from dask_graphgpu.jobs.step_graph import StepGraph, graph_of, read_values
@@ -81,14 +84,18 @@ def run(
             graph = made.get(step.graph) or graph_of(step.graph)
             if i in looked.waiting:
                 asked[i] = _ask(step, graph)
-            if uses[step.graph] > 1 and step.graph not in held:
+            if step.graph.kept is not None and step.graph not in held:
+                graph = brought_up(step.graph, looked.kept[step.graph], journal)
+                made[step.graph] = graph
+                held.add(step.graph)
+            elif uses[step.graph] > 1 and step.graph not in held:
                 columns = {c for s in steps if s.graph == step.graph for c in _edge_columns(s)}
                 graph = StepGraph(graph.handle.persist(columns=sorted(columns)), graph.schema)
                 made[step.graph] = graph
                 held.add(step.graph)
             first = asked.pop(i)
             output = looked.outputs.get(i)
-            now = _ask(step, graph) if step.graph in held else first
+            now = _ask(step, graph, output) if step.graph in held else first
             facts = _run_step(step, graph, now, output, looked.changes.get(i))
             results.append(_done(journal, step, output, facts, time.monotonic() - started))
             uses[step.graph] -= 1
@@ -99,7 +106,7 @@ def run(
 
 def check(
     steps: Sequence[Step],
-) -> tuple[Looked, dict[GraphOptions, StepGraph], dict[int, _Asked]]:
+) -> tuple[Looked, dict[GraphOptions, StepGraph], dict[int, _Asked | None]]:
     """Refuse what can be refused before any work is done, as `run` does first.
 
     Returns
@@ -113,8 +120,9 @@ def check(
     """
     looked = check_paths(steps)
     made: dict[GraphOptions, StepGraph] = {}
-    asked: dict[int, _Asked] = {}
+    asked: dict[int, _Asked | None] = {}
     for i, step in enumerate(steps):
+        check_kept(step.graph)
         if step.algorithm == UPDATE:
             if i not in looked.waiting:
                 UpdateStep(step, looked.outputs[i])
@@ -124,9 +132,19 @@ def check(
     return looked, made, asked
 
 
-# The lazy result of a step's method, the names in it of the columns that the method makes, and the ids that groups
-# keep, if they do; None of builds.
-_Asked = tuple[Any, dict[str, str], KeptIds | None] | None
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """What is asked of a step's method.
+
+    ``result`` : lazy. ``names`` : those in it of the columns that the method makes. ``ids`` : those that groups keep,
+    if they do. ``about`` : what is kept beside the result. ``facts`` : what is told of how the method begins.
+    """
+
+    result: Any
+    names: dict[str, str]
+    ids: KeptIds | None
+    about: dict[str, Any] | None
+    facts: dict[str, Any]
 
 
 def _edge_columns(step: Step) -> list[str]:
@@ -134,13 +152,24 @@ def _edge_columns(step: Step) -> list[str]:
     return [name for name in step.arguments.get("edge_columns", "").split(",") if name]
 
 
-def _ask(step: Step, graph: StepGraph) -> _Asked:
-    """Ask for the result of a step; refuses what can be refused before any work is done."""
+def _ask(step: Step, graph: StepGraph, output: Place | None = None) -> _Asked | None:
+    """Ask for the result of a step; refuses what can be refused before any work is done. None of builds.
+
+    ``output`` : where the earlier result is of a step on a kept graph.
+    """
     if step.algorithm == "build":
         return None
     arguments = _arguments(step, graph.schema)
     if step.checkpoint is not None:
         arguments |= {"checkpoint": step.checkpoint, "resume": step.resume}
+    about, facts = None, {}
+    saved = getattr(graph.handle._input, "saved", None)
+    if step.graph.kept is not None and saved is not None:
+        about = about_step(step, saved)
+        names = _names(step.algorithm, arguments, graph.schema)
+        if (begun := beginning(step, output, saved, names)) is not None:
+            arguments |= begun.arguments
+            facts = begun.told
     try:
         result = getattr(graph.handle, step.algorithm)(**arguments)
         names = _names(step.algorithm, arguments, graph.schema)
@@ -161,9 +190,9 @@ def _ask(step: Step, graph: StepGraph) -> _Asked:
     if step.partition_by:
         check_partition_columns(step.partition_by, result._meta)
     if step.keep is None:
-        return result, names, ids
+        return _Asked(result, names, ids, about, facts)
     try:
-        return kept(result, step.keep), names, ids
+        return _Asked(kept(result, step.keep), names, ids, about, facts)
     except InvalidArgument as error:
         raise InvalidArgument(str(error).replace("where", "keep", 1)) from error
 
@@ -178,25 +207,29 @@ def _names(method: str, arguments: dict[str, Any], schema: EdgeSchema) -> dict[s
 
 
 def _run_step(
-    step: Step, graph: StepGraph, asked: _Asked, output: Place | None, changes: Place | None
+    step: Step,
+    graph: StepGraph,
+    asked: _Asked | None,
+    output: Place | None,
+    changes: Place | None,
 ) -> dict[str, Any]:
     """Run a step; gives what is to be told of it: how many rows it has shown or computed, where nothing is written."""
     if asked is None:
         graph.handle.save(output, columns=_edge_columns(step))
         return {}
-    result, names, ids = asked
-    facts: dict[str, Any] = {}
+    result, names, ids = asked.result, asked.names, asked.ids
+    facts = dict(asked.facts)
     if ids is not None:
         # Before the output: a job that ends between the two has the same ids to keep when it runs again.
         result, report = persist(result, ids.report)
-        facts = {"groups": counts(report), "kept_ids": not ids.first}
+        facts |= {"groups": counts(report), "kept_ids": not ids.first}
         if changes is not None:
             write_parquet(report, changes)
     if output is not None:
         if step.partition_by:
             write_by(result, output, step.partition_by)
         else:
-            write_parquet(result, output)
+            write_parquet(result, output, about=asked.about)
     if step.top is not None:
         if step.output is not None:
             result = read_table(step.output, storage_options=step.options_for(step.output))

@@ -68,10 +68,12 @@ def _read(steps: Sequence[Step]) -> Iterator[Path]:
 
 
 def _written(steps: Sequence[Step]) -> Iterator[Path]:
-    """Local outputs, changes of groups and checkpoints."""
+    """Local outputs, changes of groups, checkpoints and saved graphs that are kept."""
     for step in steps:
         kept = None if step.checkpoint is None else str(step.checkpoint.path)
-        yield from (path.resolve() for path in _local([step.output, step.changes, kept]))
+        yield from (
+            path.resolve() for path in _local([step.output, step.changes, kept, step.graph.kept])
+        )
 
 
 def _local(values: Sequence[str | None]) -> Iterator[Path]:

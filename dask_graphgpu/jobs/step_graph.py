@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,8 +31,10 @@ class StepGraph:
     schema: EdgeSchema
 
 
-def graph_of(options: GraphOptions) -> StepGraph:
+def graph_of(options: GraphOptions, only: Collection[str] | None = None) -> StepGraph:
     """The graph that options describe; its edges are not read yet.
+
+    ``only`` : as of `read_table`, of its edges.
 
     Raises
     ------
@@ -44,6 +46,11 @@ def graph_of(options: GraphOptions) -> StepGraph:
             raise InvalidArgument(
                 f"{options.table[0][0]} says how a table is read, and {redacted(options.edges)} is a saved graph: "
                 "leave it out, or build the graph anew with it"
+            )
+        if options.kept is not None:
+            raise InvalidArgument(
+                f"saved keeps a graph of the edges in {redacted(options.kept)}, and {redacted(options.edges)} is one "
+                "itself: leave saved out, or give the edges"
             )
         return _saved_graph(options)
     if options.saved:
@@ -59,7 +66,7 @@ def graph_of(options: GraphOptions) -> StepGraph:
                 "the destination, such as src,dst"
             )
         named = {"source": options.columns[:k], "destination": options.columns[k:]}
-    edges = _edges(options)
+    edges = read_edges(options, only)
     if not options.columns and {*edges.columns} & {*_FIRST_TWO, *default_ids()} == {*_FIRST_TWO}:
         named = {"source": _FIRST_TWO[0], "destination": _FIRST_TWO[1]}
     named |= {name: value for name, value in options.others if name == "weight"}
@@ -95,13 +102,22 @@ def graph_of(options: GraphOptions) -> StepGraph:
         raise InvalidArgument(f"vertices {options.vertices}: {error}") from error
 
 
-def _edges(options: GraphOptions) -> Any:
-    """The edge frame."""
+def read_edges(
+    options: GraphOptions, only: Collection[str] | None = None, *, text_ids: bool = False
+) -> Any:
+    """The edge frame.
+
+    ``only`` : as of `read_table`. ``text_ids`` : whether ids in files of text are text, whatever they look like.
+    """
     table = dict(options.table)
     k = len(options.columns) // 2
     alike = tuple(zip(options.columns[:k], options.columns[k:], strict=True))
     text = TextOptions(
-        table.get("separator"), table.get("header", True), _types(options), alike or _PAIRS
+        table.get("separator"),
+        table.get("header", True),
+        _types(options),
+        alike or _PAIRS,
+        text_ids=text_ids,
     )
     edges = read_table(
         options.edges,
@@ -110,6 +126,7 @@ def _edges(options: GraphOptions) -> Any:
         where=table.get("where"),
         text=text,
         storage_options=options.options_for(options.edges),
+        only=only,
     )
     parts = parts_of(edges)
     if parts and not any(isinstance(part, TextPart) for part in parts):

@@ -58,6 +58,8 @@ class GraphOptions:
         How the edges are read, as pairs: "format", "where", "separator", "header" and "types", which is pairs too.
     storage_options
         Of the object stores that URLs of the step are on.
+    kept
+        Folder or URL of a saved graph that is brought up to date with the edges, and then used in their place.
     """
 
     edges: str
@@ -67,6 +69,7 @@ class GraphOptions:
     saved: tuple[tuple[str, Any], ...] = ()
     table: tuple[tuple[str, Any], ...] = ()
     storage_options: StorageOptions = field(default_factory=StorageOptions)
+    kept: str | None = None
 
     def options_for(self, path: str) -> StorageOptions | None:
         """Storage options for a path; None for a local one, which takes none."""

@@ -245,11 +245,17 @@ class Growth:
         """How many of the ids at some places are not vertices now."""
         wanted = np.zeros(len(ids[0]), bool)
         wanted[places] = True
-        numbers, known = self.numbers_of([column.filter(pa.array(wanted)) for column in ids])
-        fresh = numbers >= self._old
-        used = among(numbers, self._touched)
-        there = known & np.where(fresh, used, ~among(numbers, self.vanished))
+        there = self.are_vertices([column.filter(pa.array(wanted)) for column in ids])
         return len(there) - int(there.sum())
+
+    def are_vertices(self, ids: Sequence[pa.Array]) -> np.ndarray:
+        """Which of some ids are vertices now."""
+        numbers, known = self.numbers_of(ids)
+        used = among(numbers, self._touched)
+        there: np.ndarray = known & np.where(
+            numbers >= self._old, used, ~among(numbers, self.vanished)
+        )
+        return there
 
     def distinct(self, source: np.ndarray, destination: np.ndarray) -> np.ndarray:
         """Where each pair of numbers stands first; of an undirected graph in either direction."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -27,21 +28,29 @@ def changes_since(saved: Saved, since: int) -> tuple[pd.DataFrame, pd.DataFrame]
     ------
     InvalidArgument, InvalidSavedGraph
     """
+    growth, schema = growth_since(saved, since), saved.schema
+    added = _frame(growth, (growth.source, growth.destination), schema)
+    for name, column in _carried(saved).items():
+        added[column] = pd.Series(growth.columns[name]).astype(dict(schema.dtypes)[column])
+    return added, _frame(growth, growth.removed_pairs, schema)
+
+
+def check_known(saved: Saved, since: int) -> None:
+    """Raise InvalidArgument where the log does not say what has changed since an update."""
+    manifest.look(saved.path, SAVED, lambda folder: _known(folder, saved, since))
+
+
+def growth_since(saved: Saved, since: int) -> Growth:
+    """All that has changed since an update, as if there had been nothing before.
+
+    Raises
+    ------
+    InvalidArgument, InvalidSavedGraph
+    """
 
     def found(folder: OpenFolder) -> list[tuple[pa.Table | None, pa.Table | None]]:
-        content = current(folder, saved.fingerprint)
-        updates = content["updates"]
-        log = updates["log"]
-        first = log[0]["number"] - 1 if log else updates["generation"]
-        if not 0 <= since <= updates["generation"]:
-            raise InvalidArgument(
-                f"since={since}, and the generation of the graph is {updates['generation']}: give one from 0 to that"
-            )
-        if since < first:
-            raise InvalidArgument(
-                f"since={since}, and what came after it is put into the files of the graph: known are changes since "
-                f"{first} to {updates['generation']}; begin from the whole graph"
-            )
+        content = _known(folder, saved, since)
+        log = content["updates"]["log"]
         names = [e[what] for e in log if e["number"] > since for what in ("added", "removed")]
         folder.fetch([name for name in names if name is not None])
         try:
@@ -51,27 +60,41 @@ def changes_since(saved: Saved, since: int) -> tuple[pd.DataFrame, pd.DataFrame]
                 f"{saved.path} is damaged: {error}; save the graph again"
             ) from error
 
-    return _frames(manifest.look(saved.path, SAVED, found), saved)
+    return _growth(manifest.look(saved.path, SAVED, found), saved)
 
 
-def _frames(
-    tables: Sequence[tuple[pa.Table | None, pa.Table | None]], saved: Saved
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The rows that are still there, and the pairs, as frames with the columns of the graph."""
-    schema = saved.schema
-    carried = {"weight": str(schema.weight)} if schema.carries_weight else {}
-    carried |= {name: name for name in saved.edge_columns}
-    base = no_vertices(schema, saved.layout, tuple(carried), ())
+def _known(folder: OpenFolder, saved: Saved, since: int) -> dict[str, Any]:
+    """The manifest, whose log says what has changed since an update."""
+    content = current(folder, saved.fingerprint)
+    updates = content["updates"]
+    log = updates["log"]
+    first = log[0]["number"] - 1 if log else updates["generation"]
+    if not 0 <= since <= updates["generation"]:
+        raise InvalidArgument(
+            f"since={since}, and the generation of the graph is {updates['generation']}: give one from 0 to that"
+        )
+    if since < first:
+        raise InvalidArgument(
+            f"since={since}, and what came after it is put into the files of the graph: known are changes since "
+            f"{first} to {updates['generation']}; begin from the whole graph"
+        )
+    return content
+
+
+def _carried(saved: Saved) -> dict[str, str]:
+    """What edges carry, by the names that it has there, and the columns of the frame."""
+    carried = {"weight": str(saved.schema.weight)} if saved.schema.carries_weight else {}
+    return carried | {name: name for name in saved.edge_columns}
+
+
+def _growth(tables: Sequence[tuple[pa.Table | None, pa.Table | None]], saved: Saved) -> Growth:
+    """Entries of the log as changes of a graph that had nothing."""
+    base = no_vertices(saved.schema, saved.layout, tuple(_carried(saved)), ())
     known = next((table for both in tables for table in both if table is not None), None)
     if known is not None:  # ids of one type may be kept in several, as text
         kinds = [column.type for column in ends_of(known)[0]]
         base.ids = VertexIds([pa.array([], kind) for kind in kinds], None)
-    # All that has changed, as if there had been nothing before.
-    growth = Growth(base, [change_of(*each, nothing_of(base)) for each in tables])
-    added = _frame(growth, (growth.source, growth.destination), schema)
-    for name, column in carried.items():
-        added[column] = pd.Series(growth.columns[name]).astype(dict(schema.dtypes)[column])
-    return added, _frame(growth, growth.removed_pairs, schema)
+    return Growth(base, [change_of(*each, nothing_of(base)) for each in tables])
 
 
 def _frame(growth: Growth, ends: tuple[np.ndarray, np.ndarray], schema: EdgeSchema) -> pd.DataFrame:

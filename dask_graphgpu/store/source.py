@@ -15,6 +15,8 @@ from dask_graphgpu.io.tables import file_frames
 from dask_graphgpu.io.tables.table_files import files_at
 from dask_graphgpu.io.tables.table_kind import listings
 
+_INPUTS = "inputs"
+
 
 def stated(frames: Sequence[Any]) -> dict[str, Any] | None:
     """The local files behind some frames, with sizes and times of change.
@@ -42,7 +44,19 @@ def both(one: dict[str, Any] | None, other: dict[str, Any] | None) -> dict[str, 
     """Two lists of files, as `stated` gives them, as one; of a file in both the second's state."""
     if one is None or other is None:
         return one or other
-    return {key: one[key] | other[key] for key in ("listed", "files")}
+    found = {key: one[key] | other[key] for key in ("listed", "files")}
+    inputs = other.get(_INPUTS, one.get(_INPUTS))
+    return found if inputs is None else with_inputs(found, inputs)
+
+
+def with_inputs(source: dict[str, Any] | None, inputs: dict[str, Any]) -> dict[str, Any]:
+    """A list of files, with what whoever keeps a graph up to date has to know of them: JSON values."""
+    return {**(source or {"listed": {}, "files": {}}), _INPUTS: inputs}
+
+
+def inputs_of(source: dict[str, Any] | None) -> dict[str, Any] | None:
+    """What `with_inputs` was given; None: nothing."""
+    return (source or {}).get(_INPUTS)
 
 
 def _parts(frame: Any) -> Sequence[Any] | None:

@@ -65,7 +65,9 @@ def _is_result(place: ObjectFolder) -> bool:
                 raise
 
 
-def write_result(frame: Any, folder: ObjectFolder, by: tuple[str, ...] = ()) -> None:
+def write_result(
+    frame: Any, folder: ObjectFolder, by: tuple[str, ...] = (), about: Any = None
+) -> None:
     """Compute a result frame, and write it in place of the one that is there.
 
     Parameters
@@ -78,6 +80,8 @@ def write_result(frame: Any, folder: ObjectFolder, by: tuple[str, ...] = ()) -> 
     by
         Columns: rows are in the order of their values, and those of each are row groups of their own, so that readers
         who ask for some of them read no others.
+    about
+        JSON values that are kept with it.
 
     Raises
     ------
@@ -92,7 +96,7 @@ def write_result(frame: Any, folder: ObjectFolder, by: tuple[str, ...] = ()) -> 
     _put_in_place(folder, commits.latest(log))  # of a job that was killed before it had done so
     with committing(folder, log, _KIND) as made:
         here = made.folder
-        schema = schema_of(frame._meta if is_dask_collection(frame) else frame)
+        schema = schema_of(frame._meta if is_dask_collection(frame) else frame, about)
         write = partial(_write, schema=schema, folder=here, by=by, output=str(folder))
         if not is_dask_collection(frame):
             write(frame, 0, names=[_STAGED])

@@ -21,7 +21,7 @@ from dask_graphgpu.io.tables.file_rows import FileRows
 from dask_graphgpu.io.tables.parquet_table import parquet_table
 from dask_graphgpu.io.tables.partition_values import partition_columns
 from dask_graphgpu.io.tables.table_files import TableFile, expanded, files_at
-from dask_graphgpu.io.tables.table_kind import chosen_files, table_kind
+from dask_graphgpu.io.tables.table_kind import chosen_files, listings, table_kind
 from dask_graphgpu.io.tables.text_files import text_table
 from dask_graphgpu.io.tables.text_options import TextOptions
 from dask_graphgpu.io.tables.where import Where
@@ -35,6 +35,7 @@ def read_table(
     where: str | None = None,
     text: TextOptions | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    only: Collection[str] | None = None,
 ) -> Any:
     """A table at a path or URL as a lazy Dask frame.
 
@@ -55,6 +56,8 @@ def read_table(
         How files of text are read.
     storage_options
         Of fsspec, for URLs.
+    only
+        Files that are read, by their paths as `files_of` gives them; of Delta and Iceberg it says nothing.
 
     Returns
     -------
@@ -76,12 +79,35 @@ def read_table(
     path, text = expanded(path), text or TextOptions()
     options = StorageOptions(storage_options)
     try:
-        return _read(path, ids, form, where, text, options)
+        return _read(path, ids, form, where, text, options, only)
     except GraphError as error:
         plain = options.without_secrets(str(error))
         if plain == str(error):
             raise
         raise type(error)(plain) from None
+
+
+def files_of(
+    path: str, form: str | None = None, storage_options: Mapping[str, Any] | None = None
+) -> tuple[str, list[TableFile]]:
+    """The format of a table and its files, as `read_table` finds them; of Delta and Iceberg those that list others.
+
+    Raises
+    ------
+    UnreadableTable
+    """
+    path, options = expanded(path), StorageOptions(storage_options)
+    kind = table_kind(path, form, options)
+    if kind in ("delta", "iceberg"):
+        return kind, [TableFile(name) for name in sorted(listings(path, kind, options)) or [path]]
+    return _files(path, kind, options)
+
+
+def _files(
+    path: str, kind: str | None, storage_options: StorageOptions
+) -> tuple[str, list[TableFile]]:
+    kind, files = chosen_files(files_at(path, storage_options), kind, path)
+    return kind, [file.from_anywhere() for file in files]
 
 
 def _read(
@@ -91,15 +117,16 @@ def _read(
     where: str | None,
     text: TextOptions,
     storage_options: StorageOptions,
+    only: Collection[str] | None,
 ) -> Any:
     """As `read_table`; errors may show the values of options."""
     kind = table_kind(path, form, storage_options)
     if kind in ("delta", "iceberg"):
         frame = _reader(kind).read(path, where, storage_options)
         return frame.to_backend("cudf") if _on_device() else frame
-    files = files_at(path, storage_options)
-    kind, files = chosen_files(files, kind, path)
-    files = [file.from_anywhere() for file in files]
+    kind, files = _files(path, kind, storage_options)
+    if only is not None:
+        files = [file for file in files if file.path in only]
     if kind == "parquet":
         table: Any = parquet_table(files, ids)
     elif kind == "arrow":

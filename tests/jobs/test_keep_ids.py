@@ -153,12 +153,12 @@ from dask_graphgpu.jobs.cli import graph
 
 left = int(sys.argv.pop(1))
 
-def write(*given):
+def write(*given, **more):
     global left
     left -= 1
     if left < 0:
         os.kill(os.getpid(), signal.SIGKILL)
-    return output.write_parquet(*given)
+    return output.write_parquet(*given, **more)
 
 run.write_parquet = write
 graph()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 def test_readers_see_the_old_or_the_new():
     script = Path(__file__).parents[1] / "killed_jobs.py"
-    call = [sys.executable, script, "--runs", "9", "--seed", "3"]
+    call = [sys.executable, script, "--runs", "12", "--seed", "3"]
     done = subprocess.run(call, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count("0 wrong") == 4
+    assert done.stdout.count("0 wrong") == 5
