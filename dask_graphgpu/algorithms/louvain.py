@@ -83,11 +83,11 @@ class Louvain(Communities):
     answer depends on the edges, the resolution and the seed, not on threads, ranks, partitions or the
     order in memory. A community need not be connected: those of ``leiden`` are.
 
-    From ``initial`` single vertices move first, then whole groups as above (Aynaud, Guillaume), so that modularity is at least that of
-    the groups given. A group stays as it is where no vertex gains by leaving it, though it be not connected, or too
-    large, as a connected component is: start from communities. After a change of few edges this takes a fraction
-    of the time, and most vertices stay where they were; fewer of them from a result of ``louvain`` than from one
-    of ``leiden``, since single vertices of the former may still gain.
+    From ``initial`` single vertices move first, then whole groups as above (Aynaud, Guillaume), so that modularity
+    is at least that of the groups given. A group stays as it is where no vertex gains by leaving it, though it be
+    not connected, or too large, as a connected component is: start from communities. After a change of few edges
+    this takes a fraction of the time, and most vertices stay where they were; fewer of them from a result of
+    ``louvain`` than from one of ``leiden``, since single vertices of the former may still gain.
     """
 
     def engine_functions(self) -> tuple[str, ...]:
