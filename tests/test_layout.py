@@ -410,7 +410,9 @@ def test_engines_hold_parts_rather_than_derive():
     """A class of the engines has one parent there, and no more than four classes say what it does."""
     parents = classes_and_parents("dask_graphgpu.engine")
     assert len(parents) > 100
-    del parents["Engine"]  # the contract, which is in three files and has no code
+    parents = {
+        each: of for each, of in parents.items() if each.split(".")[-1] != "Engine"
+    }  # the contract
     for each, bases in parents.items():
         assert len(bases) <= 1, f"{each} has the parents {bases}: hold one as a part"
         order = [each]
