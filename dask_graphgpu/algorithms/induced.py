@@ -8,6 +8,7 @@ import numpy as np
 
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.io.results import Table, Values
+from dask_graphgpu.partition.device.masks import any_true
 
 
 def edge_table(run: Run, edges: tuple[Any, Any, Any]) -> Table:
@@ -30,7 +31,7 @@ def edge_table(run: Run, edges: tuple[Any, Any, Any]) -> Table:
 def _lighter_first(source: Any, destination: Any, weight: Any) -> Any:
     """The weights of edges of which equal ones are side by side: those of equal ones in order."""
     equal = (source[1:] == source[:-1]) & (destination[1:] == destination[:-1])
-    if not equal.any():
+    if not any_true(equal):
         return weight
     some = np.zeros_like(source, bool)
     some[1:] = equal

@@ -14,6 +14,7 @@ from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.fields import Field
 from dask_graphgpu.partition import rowwise
+from dask_graphgpu.partition.device.masks import count_true
 from dask_graphgpu.partition.ids import common_type
 from dask_graphgpu.program import VertexProgram
 
@@ -65,7 +66,7 @@ def _known_values(run: Run, value: FrameColumns) -> tuple[np.ndarray, np.ndarray
                 np.asarray(chunk.columns[name], np.float64, like=values)[known],
             )
             add_at(times, dense[known], 1)
-            ignored += len(known) - int(known.sum())
+            ignored += len(known) - count_true(known)
     else:  # all ranks ask together, also those that hold no row of the frame
         tables = [chunk.ids() for chunk in chunks]
         tables.append(run.ids.take(np.empty(0, run.view.numbers.dtype)))
@@ -74,7 +75,7 @@ def _known_values(run: Run, value: FrameColumns) -> tuple[np.ndarray, np.ndarray
         rows, (given,) = run.ids.to_owners(dense[known], [given[known]])
         rowwise.add_at(values, rows, given)
         rowwise.add_at(times, rows, 1)
-        ignored = int(run.ranks.sum(len(known) - int(known.sum())))
+        ignored = int(run.ranks.sum(len(known) - count_true(known)))
     if repeated := run.total(times > 1):
         raise InvalidArgument(
             f"start: {repeated} vertices have more than one row; drop the repeats"

@@ -17,6 +17,7 @@ from dask_graphgpu.io.label_rows import GROUPS, find_label_columns
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.partition import ids
 from dask_graphgpu.partition.device import numbering as device
+from dask_graphgpu.partition.device.masks import any_true, count_true
 from dask_graphgpu.partition.ranks.numbering import numbered_rows
 
 
@@ -102,7 +103,7 @@ def _of_frame(run: Run, name: str, columns: FrameColumns) -> _Rows:
             raise InvalidArgument(f"{name}: its column {column!r} has nulls; fill or drop them")
         none = np.zeros(0, bool, like=vertices)
         fixed = _truth(column, np.concatenate([none, *(c.columns[column] for c in chunks)]))[known]
-    run.report.ignored[name] = _total(run, len(known) - int(known.sum()))
+    run.report.ignored[name] = _total(run, len(known) - count_true(known))
     return _Rows(vertices[known], groups[known], count, fixed)
 
 
@@ -147,7 +148,7 @@ def _numbered(run: Run, tables: list[list[Any]], width: int) -> tuple[Any, int]:
 def _truth(name: str, values: Any) -> Any:
     """Values as truth values, which they are in some type."""
     truth = values.astype(bool)
-    if (truth != values).any():
+    if any_true(truth != values):
         raise InvalidArgument(
             f"fixed={name!r}; allowed is a column of truth values, and it has others"
         )

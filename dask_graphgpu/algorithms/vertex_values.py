@@ -15,6 +15,7 @@ from dask_graphgpu.errors import InvalidArgument, UnknownVertex
 from dask_graphgpu.io.frames import is_frame
 from dask_graphgpu.partition import rowwise
 from dask_graphgpu.partition.chunk import VertexChunk
+from dask_graphgpu.partition.device.masks import all_true, count_true
 from dask_graphgpu.partition.ids import common_type
 
 _IDS = "the graph's ids and those given"
@@ -113,9 +114,9 @@ def _rows_of_frame(run: Run, name: str, names: Sequence[str]) -> Iterator[tuple[
     if run.ranks is None:
         for chunk, given in zip(chunks, values, strict=True):
             dense, known = run.ids.find_rows(chunk.ids())
-            if not known.all():
+            if not all_true(known):
                 first = chunk.id_at(int(np.flatnonzero(~known)[0]))
-                raise _unknown(name, len(known) - int(known.sum()), first)
+                raise _unknown(name, len(known) - count_true(known), first)
             yield dense, given
         return
     dense = _numbers(run, name, chunks)
@@ -136,9 +137,9 @@ def dense_ids(run: Run, name: str) -> np.ndarray:
     for chunk in run.frames[name]:
         if len(chunk):
             dense, known = run.ids.find_rows(chunk.ids())
-            if not known.all():
+            if not all_true(known):
                 first = chunk.id_at(int(np.flatnonzero(~known)[0]))
-                raise _unknown(name, len(known) - int(known.sum()), first)
+                raise _unknown(name, len(known) - count_true(known), first)
             found.append(dense)
     return np.concatenate(found)
 
@@ -189,8 +190,8 @@ def _numbers(run: Run, name: str, chunks: Sequence[VertexChunk]) -> np.ndarray:
     table = _one_table(run, [chunk.ids() for chunk in chunks])
     dense: np.ndarray
     dense, known = run.ids.find_rows(table)
-    unknown = run.ranks.sum(len(known) - int(known.sum()))
-    if not known.all():
+    unknown = run.ranks.sum(len(known) - count_true(known))
+    if not all_true(known):
         row = int(np.flatnonzero(~known)[0])
         raise _unknown(name, unknown, tuple(column[row].as_py() for column in table))
     return dense

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dask_graphgpu.errors import IntegerOverflow, InvalidEdges
+from dask_graphgpu.partition.device.masks import any_true
 
 DONE, MANY_PATHS, LONG_PATHS = 0, 1, 2  # as in kernels/cpu/betweenness.py and its CUDA twin
 
@@ -41,7 +42,7 @@ def check(code: int, lengths: Any) -> None:
             "the number of shortest paths to a vertex is beyond 1.8e308, the largest float64"
         )
     if code == LONG_PATHS:
-        if (lengths == 0).any():
+        if any_true(lengths == 0):
             raise InvalidEdges(
                 "a weight is 0: with edges of no length the number of shortest paths is not "
                 "defined; leave them out, give them a small weight, or use weighted=False"

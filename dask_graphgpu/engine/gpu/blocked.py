@@ -137,7 +137,7 @@ class Blocked:
         """Far quads and the sources of far values; the tiles."""
         room = _line(self.far_chunks[:, _VALUES])
         self.far_chunks[:, _FIRST_VALUE] = _offsets(room)[:-1]
-        self.num_values = int(room.sum())
+        self.num_values = int(room.astype(np.int64, copy=False).sum())
         if self.num_values > np.iinfo(self.edges.offsets.dtype).max:
             raise InvalidArgument(
                 f"graphgpu.gather is 'blocks', which cannot be used: {self.num_values:,} values are "

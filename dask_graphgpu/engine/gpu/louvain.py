@@ -142,7 +142,7 @@ class _Moves:
     def __init__(self, view: View, resolution: float, seed: int, report: Report) -> None:
         self._here = DeviceView.of(view)
         self.first, self._salts = first_level(self._here), np.random.default_rng(seed)
-        self.total = int(self.first.degree.sum(dtype=np.uint64))
+        self.total = int(self.first.degree.astype(np.uint64, copy=False).sum())
         self._resolution, self._report, self.modularity = resolution, report, 0.0
 
     def alone(self, level: Level) -> Any:

@@ -42,7 +42,7 @@ def num_chunks(view: DeviceView, rows: Adjacency) -> int:
     def counted() -> int:
         lengths = np.diff(rows.offsets)
         long = lengths[lengths >= SEPARATORS[1]]
-        return int(((long + (CHUNK - 1)) // CHUNK + 1).sum())
+        return int(((long + (CHUNK - 1)) // CHUNK + 1).astype(np.int64, copy=False).sum())
 
     return view.made(("chunks of parts", id(rows.offsets)), counted)
 

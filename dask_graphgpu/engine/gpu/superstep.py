@@ -379,7 +379,11 @@ class Superstep(Gathers):
         if arrays.sources is None:
             return view.graph_vertices, self.num_edges
         sources = arrays.sources[arrays.sources < view.num_owned]
-        edges = int(arrays.degree[cupy.asarray(sources)].sum()) if len(sources) else 0
+        edges = (
+            int(arrays.degree[cupy.asarray(sources)].astype(np.int64, copy=False).sum())
+            if len(sources)
+            else 0
+        )
         return len(sources), edges
 
     def go_on(self, until: int) -> None:
