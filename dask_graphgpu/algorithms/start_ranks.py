@@ -6,16 +6,14 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from dask_graphgpu.algorithms.run import Run
-from dask_graphgpu.algorithms.vertex_values import FrameColumns, read_values
+from dask_graphgpu.algorithms.vertex_values import FrameColumns, numbers_of, read_values
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.fields import Field
 from dask_graphgpu.partition import rowwise
 from dask_graphgpu.partition.device.masks import count_true
-from dask_graphgpu.partition.ids import common_type
 from dask_graphgpu.program import VertexProgram
 
 START = "start"  # the column that a run puts in place of those of the vertices frame
@@ -53,40 +51,24 @@ def _known_values(run: Run, value: FrameColumns) -> tuple[np.ndarray, np.ndarray
     chunks = [chunk for chunk in run.frames[START] if len(chunk)]
     if nulls := sum(int(each.sum()) for chunk in chunks for each in chunk.nulls.values()):
         raise InvalidArgument(f"start: {nulls} of its values are null; fill or drop them")
-    values = np.zeros(n, like=run.rows)
-    times = np.zeros(n, np.uint64, like=run.rows)
-    ignored = 0
+    rows, known = numbers_of(run, [chunk.ids() for chunk in chunks])
+    values, times = np.zeros(n, like=run.rows), np.zeros(n, np.uint64, like=run.rows)
+    each = (np.asarray(chunk.columns[name], np.float64, like=values) for chunk in chunks)
+    rows, given = rows[known], np.concatenate([values[:0], *each])[known]
+    ignored = len(known) - count_true(known)
     if run.ranks is None:
-        for chunk in chunks:
-            dense, known = run.ids.find_rows(chunk.ids())
-            add_at = run.view.rows.rowwise.add_at
-            add_at(
-                values,
-                dense[known],
-                np.asarray(chunk.columns[name], np.float64, like=values)[known],
-            )
-            add_at(times, dense[known], 1)
-            ignored += len(known) - count_true(known)
-    else:  # all ranks ask together, also those that hold no row of the frame
-        tables = [chunk.ids() for chunk in chunks]
-        tables.append(run.ids.take(np.empty(0, run.view.numbers.dtype)))
-        dense, known = run.ids.find_rows([_joined(column) for column in zip(*tables, strict=True)])
-        given = np.concatenate([*(chunk.columns[name] for chunk in chunks), np.zeros(0)])
-        rows, (given,) = run.ids.to_owners(dense[known], [given[known]])
-        rowwise.add_at(values, rows, given)
-        rowwise.add_at(times, rows, 1)
-        ignored = int(run.ranks.sum(len(known) - count_true(known)))
+        add_at = run.view.rows.rowwise.add_at
+    else:
+        rows, (given,) = run.ids.to_owners(rows, [given])
+        ignored, add_at = int(run.ranks.sum(ignored)), rowwise.add_at
+    add_at(values, rows, given)
+    add_at(times, rows, 1)
     if repeated := run.total(times > 1):
         raise InvalidArgument(
             f"start: {repeated} vertices have more than one row; drop the repeats"
         )
     run.report.ignored["start"] = ignored
     return values, times > 0
-
-
-def _joined(columns: Any) -> pa.Array:
-    kind = common_type([column.type for column in columns], "the graph's ids and those given")
-    return pa.concat_arrays([column.cast(kind) for column in columns])
 
 
 @cache
