@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dask_graphgpu.errors import InvalidArgument
+from dask_graphgpu.io.label_rows import GROUPS
 
 # Columns that rank the rows of a result: whether the largest come first.
 _LARGEST_FIRST = {
@@ -25,9 +26,6 @@ _LARGEST_FIRST = {
     "potential": True,
     "distance": False,
 }
-
-# Columns that say which group of vertices a row is in; several id columns have a name behind it.
-_GROUPS = ("component", "label", "community")
 
 
 def top(result: Any, n: int, names: Mapping[str, str]) -> Any:
@@ -66,10 +64,10 @@ def ranking(names: Mapping[str, str]) -> tuple[list[str], bool | None]:
     for column, largest_first in _LARGEST_FIRST.items():
         if column in names:
             return [names[column]], largest_first
-    groups = [shown for name, shown in names.items() if name.split("_")[0] in _GROUPS]
+    groups = [shown for name, shown in names.items() if name.split("_")[0] in GROUPS]
     if not groups:
         raise InvalidArgument(
-            f"top needs a result with one of {[*_LARGEST_FIRST, *_GROUPS]}; this one has {[*names.values()]}"
+            f"top needs a result with one of {[*_LARGEST_FIRST, *GROUPS]}; this one has {[*names.values()]}"
         )
     return groups, None
 

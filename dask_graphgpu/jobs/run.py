@@ -310,6 +310,6 @@ def _argument(step: Step, name: str, value: Any, schema: EdgeSchema) -> Any:
     if name in IDS and not isinstance(value, int):  # a number of sources is how many to draw
         ids = [vertex_id(text, schema, name) for text in value]
         return ids[0] if len(ids) == 1 and name != "sources" else ids
-    if not is_path(value):
+    if not is_path(name, value):
         return value
     return read_values(value, schema, options=step.options_for(value))

@@ -18,13 +18,15 @@ if TYPE_CHECKING:
 IDS = ("source", "target", "sources", "center")
 
 
-def is_path(value: Any) -> bool:
+def is_path(name: str, value: Any) -> bool:
     """Whether an argument is the path of a frame: a text with a separator, or that ends as files of frames do.
 
-    Other texts name a column of the vertices frame or one of several choices.
+    Other texts name a column of the vertices frame or one of several choices, which ``labels`` never do.
     """
     return isinstance(value, str) and (
-        kind_of(value) is not None or any(mark in value for mark in ("/", os.sep))
+        name == "labels"
+        or kind_of(value) is not None
+        or any(mark in value for mark in ("/", os.sep))
     )
 
 
@@ -34,7 +36,7 @@ def paths_among(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         if name == "methods":
             for each in value.values():
                 yield from paths_among(each)
-        elif is_path(value):
+        elif is_path(name, value):
             yield name, value
 
 

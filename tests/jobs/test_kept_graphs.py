@@ -246,7 +246,7 @@ def test_labels_of_a_generation_on_the_command_line(folder):
     call(METHOD, "graph", "--output", "old")
     night(1)
     call("update", "graph", "edges/night-001.parquet", "--remove", "edges/night-000.parquet")
-    call(METHOD, "graph", "--labels", "old/", "--since", "0", "--output", "out")
+    call(METHOD, "graph", "--labels", "old", "--since", "0", "--output", "out")
     pd.testing.assert_frame_equal(result(), in_full(METHOD, "graph"))
     assert "--since 7" in refused(
         METHOD, "graph", "--labels", "old/", "--since", "7", "--output", "out", code=2
