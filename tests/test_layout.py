@@ -1,22 +1,16 @@
-"""The shape of the repository: packages, links, the direction of imports, the cost of importing."""
+"""The shape of the code: the direction of imports, the cost of importing, parents and names of classes."""
 
 import ast
 import compileall
-import fnmatch
 import json
 import re
 import shutil
 import subprocess
 import sys
-import tomllib
 from collections import Counter
-from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).parents[1]
-SETUPTOOLS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
-TOP_LEVEL = {"kernels": "dask_graphgpu.kernels", "io": "dask_graphgpu.io"}
+from package_modules import MODULES, ROOT
 
 # The areas from the bottom up, and what each may import. All that is left out would be an arrow upwards.
 ALLOWED = {
@@ -234,18 +228,6 @@ LOADED_AT_FIRST_USE = (
 HEAVY = {"numba", "llvmlite", "cupy", "cupyx", "cudf", "dask_cudf", "dask_cuda"}
 
 
-def modules():
-    """Dotted name -> file of every module in the package, by the real folders."""
-    found = {}
-    for folder, name in {"dask_graphgpu": "dask_graphgpu", **TOP_LEVEL}.items():
-        for path in sorted((ROOT / folder).rglob("*.py")):
-            parts = path.relative_to(ROOT / folder).with_suffix("").parts
-            if folder == "dask_graphgpu" and parts[0] in TOP_LEVEL:
-                continue  # the link
-            found[".".join((name, *parts)).removesuffix(".__init__")] = path
-    return found
-
-
 def imports(path, *, module_level_only):
     """Dotted names that a file imports, except for type checkers only."""
     names = []
@@ -277,51 +259,7 @@ def area(module):
     return [*module.split("."), ""][1]
 
 
-MODULES = modules()
 AREAS = {area(name) for name in MODULES} - {""}
-
-
-def test_every_package_is_listed():
-    folders = {name for name, path in MODULES.items() if path.name == "__init__.py"}
-    folder_of = SETUPTOOLS["package-dir"]
-    listed = {
-        name if name.startswith("dask_graphgpu") else folder_of[name].replace("/", ".")
-        for name in SETUPTOOLS["packages"]
-    }
-    assert folders == listed
-
-
-def test_every_folder_of_modules_is_a_package():
-    without = {path.parent for path in MODULES.values()} - {
-        path.parent for path in MODULES.values() if path.name == "__init__.py"
-    }
-    assert not without
-
-
-def test_every_data_file_is_shipped():
-    patterns = {
-        f"{SETUPTOOLS['package-dir'].get(package, package.replace('.', '/'))}/{pattern}"
-        for package, globs in SETUPTOOLS["package-data"].items()
-        for pattern in globs
-    }
-    developer_files = {"dask_graphgpu/algorithms/ruff.toml"}
-    for folder in ("dask_graphgpu", *TOP_LEVEL):
-        for path in (ROOT / folder).rglob("*"):
-            name = path.relative_to(ROOT).as_posix()
-            if path.is_dir() or path.suffix == ".py" or "__pycache__" in name or "/." in name:
-                continue
-            assert name in developer_files or any(fnmatch.fnmatch(name, p) for p in patterns), (
-                f"{name} is in no package-data pattern of pyproject.toml: a wheel would lack it"
-            )
-
-
-@pytest.mark.parametrize("folder", TOP_LEVEL)
-def test_link_shows_the_folder_at_the_top(folder):
-    link = ROOT / "dask_graphgpu" / folder
-    assert link.is_symlink()
-    assert link.readlink() == Path("..") / folder
-    assert SETUPTOOLS["package-dir"][TOP_LEVEL[folder]] == folder
-    assert not (ROOT / folder).is_symlink()
 
 
 def test_every_area_has_its_place_in_the_order():
