@@ -175,6 +175,10 @@ def test_commands_that_resolve_entities(matched, monkeypatch):
     """The commands of the how-to, as they stand there."""
     folder, records, clusters, every, _ = matched
     monkeypatch.chdir(folder)
+    today = np.array([["crm-0000", "web-0000"], ["shop-0007", "new-0001"]])
+    (folder / "matches-of-today").mkdir()
+    pairs = pd.DataFrame(today, columns=["left", "right"])
+    pairs.to_parquet(folder / "matches-of-today" / "0.parquet")
     page = (ROOT / "docs" / "how-to" / "resolve-entities.md").read_text()
     for command in re.findall(r"^```sh\ndask graph (.*)\n```$", page, re.M):
         done = CliRunner().invoke(graph, command.split())
@@ -182,6 +186,9 @@ def test_commands_that_resolve_entities(matched, monkeypatch):
     for name, alone in (("clusters", []), ("all", records)):
         found = pd.read_parquet(folder / name)
         assert dict(zip(found["vertex"], found["component"], strict=True)) == clusters(every, alone)
+    found = pd.read_parquet(folder / "clusters-of-today")
+    wanted = clusters(np.concatenate([every, today]), [])
+    assert dict(zip(found["vertex"], found["component"], strict=True)) == wanted
     levels = pd.read_parquet(folder / "levels")
     assert list(levels.columns) == ["vertex", "component_0.8", "component_0.9"]
     metrics = pd.read_parquet(folder / "metrics")

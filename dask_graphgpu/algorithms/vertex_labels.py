@@ -75,7 +75,7 @@ def read_start(run: Run, name: str, value: Any, fixed: str | None = None) -> Sta
     rows, values = given.vertices, [first] if given.fixed is None else [first, given.fixed]
     if run.ranks is not None:
         rows, values = run.ids.to_owners(rows, values)
-    n = run.view.num_owned
+    n, rows = run.view.num_owned, rows.astype(np.intp, copy=False)
     named = np.zeros(n, bool, like=first)
     named[rows] = True
     if repeated := _total(run, len(rows)) - run.total(named):
@@ -137,7 +137,7 @@ def _numbered(run: Run, tables: list[list[Any]], width: int) -> tuple[Any, int]:
             distinct, codes = ids.composite([[joined(column, "groups")] for column in columns])
         else:
             distinct, codes = device.composite(columns)
-        numbers = np.concatenate(codes)
+        numbers = np.concatenate(codes).astype(np.int64)
     if run.ranks is None:
         return numbers, len(distinct[0])
     # As text, which is of one type whatever the chunks of a rank are, and whether it has any.
@@ -159,10 +159,10 @@ def _first(run: Run, given: _Rows) -> Any:
     """For each row the dense id of its group's member that is first in the order of the user's ids."""
     order = run.rows
     place = np.empty_like(order)
-    place[order] = np.arange(len(order), dtype=order.dtype, like=order)
+    place[order.astype(np.intp)] = np.arange(len(order), dtype=order.dtype, like=order)
     least = np.full_like(order, len(order), shape=given.number)
     np.minimum.at(least, given.groups, place[given.vertices])
-    return order[least[given.groups]].astype(np.int64)
+    return order.take(least[given.groups]).astype(np.int64)
 
 
 def _first_on_ranks(run: Run, given: _Rows) -> np.ndarray:

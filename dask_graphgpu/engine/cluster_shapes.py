@@ -149,7 +149,7 @@ def _rows_within(
 ) -> Adjacency:
     """Both directions of edges within clusters, between vertices as they stand in ``place``; of repeats the largest."""
     index = np.empty(n, np.uint32 if len(place) <= 2**32 else np.uint64)
-    index[place] = np.arange(len(place), dtype=index.dtype)
+    index[place.astype(np.intp)] = np.arange(len(place), dtype=index.dtype)
     low, high = (at_ends(index, each) for each in ends)
     columns = {} if weight is None else {"weight": np.concatenate([weight, weight])}
     both = np.concatenate([low, high]), np.concatenate([high, low])

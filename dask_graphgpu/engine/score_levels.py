@@ -148,4 +148,4 @@ def _small(
         )
         for_blocks(kernels.components.compress, even_blocks(n), cluster)
         done = end
-        yield Level(cluster.copy(), weakest[cluster], joined[cluster])
+        yield Level(cluster.copy(), weakest.take(cluster), joined.take(cluster))

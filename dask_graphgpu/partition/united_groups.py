@@ -78,7 +78,7 @@ def united(tables: Sequence[Grouped]) -> tuple[list[pa.Array], np.ndarray]:
         np.minimum.at(first, table.groups, own)
         least = first.take(table.groups)
         if i == 0:  # nothing is linked yet
-            parent[own] = least
+            parent[own.astype(np.intp)] = least
         else:
             for_blocks(kernels.components.link_pairs, even_blocks(len(own)), own, least, parent)
     for_blocks(kernels.components.compress, even_blocks(n), parent)
@@ -90,7 +90,7 @@ def _refuse_two_groups(table: Grouped, own: np.ndarray, columns: Sequence[pa.Arr
     if (own[1:] > own[:-1]).all():
         return
     group = np.empty(len(columns[0]), table.groups.dtype)
-    group[own] = table.groups
+    group[own.astype(np.intp)] = table.groups
     wrong = own[group.take(own) != table.groups]
     if len(wrong):
         vertex = tuple(column[int(wrong[0])].as_py() for column in columns)

@@ -348,7 +348,9 @@ def test_errors(ranks):
     refused = errors.InvalidArgument
     for method in ALL:
         call = getattr(graph, method)
-        with pytest.raises(refused, match=r"beside the id column\(s\) it has \['group', 'stays'\]"):
+        with pytest.raises(
+            refused, match=r"one other column .* it has \['vertex', 'group', 'stays'\]"
+        ):
             call(initial=given)
         with pytest.raises(refused, match="initial: 1 of its rows name a vertex again"):
             call(initial=pd.concat([given, given[:1]])[["vertex", "group"]])

@@ -271,9 +271,9 @@ for number in {closed}:
 from dask_graphgpu.jobs import cli, run as job
 write = job.write_parquet
 
-def watched(*given):
+def watched(*given, **named):
     assert os.open(os.devnull, os.O_RDONLY) > 2
-    return write(*given)
+    return write(*given, **named)
 
 job.write_parquet = watched
 cli.graph()

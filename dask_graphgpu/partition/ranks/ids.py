@@ -159,7 +159,7 @@ class RankIds:
         ranks = self._homes.ranks
         numbers = np.asarray(numbers).astype(self._homes.dtype, copy=False)
         distinct, codes = distinct_numbers(numbers, len(self))
-        places = self._homes.ask(distinct, self._places.at_home)[codes]
+        places = self._homes.ask(distinct, self._places.at_home).take(codes)
         owners = self._places.owners(places)
         order = np.argsort(owners, kind="stable")
         cuts = np.searchsorted(owners[order], np.arange(1, ranks.size))

@@ -277,7 +277,7 @@ def numbered_rows(ranks: Ranks, table: Sequence[pa.Array]) -> tuple[np.ndarray, 
         return np.empty(0, np.int64), 0
     distinct, (codes,) = composite([[column] for column in table])
     _, homes, numbers = _at_homes(ranks, distinct, _splits(ranks, distinct))
-    return numbers.astype(np.int64)[codes], len(homes)
+    return numbers.astype(np.int64).take(codes), len(homes)
 
 
 def cuts_of(columns: Sequence[pa.Array], splits: Sequence[tuple[Any, ...]]) -> list[int]:
