@@ -163,9 +163,9 @@ def test_from_the_command_line(tmp_path, monkeypatch):
     call("weakly_connected_components", "new.parquet", "--labels", "old.csv", "--output", "out")
     assert of(result()) == BOTH
     line = refused(
-        "weakly_connected_components", "new.parquet", "--labels", "component", "--top", 1, code=2
+        "weakly_connected_components", "new.parquet", "--labels", "component", "--top", 1, code=1
     )
-    assert "labels is a str; give an earlier result" in line
+    assert "There is no file or folder component" in line
 
 
 def test_labels_are_not_written_over(tmp_path):
