@@ -1,57 +1,19 @@
-"""Graph: a frame of edges with its columns and options, and the graph methods on it."""
+"""Graph: a frame of edges with its columns and options."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, NoReturn, ParamSpec
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from dask.delayed import delayed
 
 from dask_graphgpu import as_networkx, config
 from dask_graphgpu import engine as engines
-from dask_graphgpu.algorithms import (
-    ALGORITHMS,
-    BFS,
-    HITS,
-    SSNSP,
-    SSSP,
-    SSWP,
-    Algorithm,
-    ArticulationPoints,
-    BeliefPropagation,
-    BestLinks,
-    BetweennessCentrality,
-    BiconnectedComponents,
-    Bridges,
-    CircuitSimulation,
-    ClusteringCoefficient,
-    ClusterMetrics,
-    CoreNumber,
-    Degree,
-    EdgeBetweennessCentrality,
-    Ego,
-    HeatSimulation,
-    Jaccard,
-    KCore,
-    KTruss,
-    LabelPropagation,
-    Leiden,
-    Louvain,
-    MinimumSpanningForest,
-    NeuralNetwork,
-    PageRank,
-    Resumable,
-    RunProgram,
-    ShortestPath,
-    StronglyConnectedComponents,
-    TriangleCount,
-    WeaklyConnectedComponents,
-)
+from dask_graphgpu.algorithms import Degree
 from dask_graphgpu.arguments import as_names, check_flag, check_whole
 from dask_graphgpu.at_hand import at_hand, built, on_engine, sized
-from dask_graphgpu.checkpoint import Checkpointing
 from dask_graphgpu.cluster.placement import check_ranks
 from dask_graphgpu.cluster.waiting import check_may_wait
 from dask_graphgpu.errors import InvalidArgument, briefly, guess
@@ -68,7 +30,7 @@ from dask_graphgpu.io.schema import (
 )
 from dask_graphgpu.labelled import call
 from dask_graphgpu.markup import table
-from dask_graphgpu.signatures import check_call, documentation_of, of_method, signature_of
+from dask_graphgpu.methods import Methods
 from dask_graphgpu.store import save as saving
 from dask_graphgpu.store.empty import no_vertices
 from dask_graphgpu.store.plan import BuildPlan
@@ -76,39 +38,8 @@ from dask_graphgpu.store.source import with_inputs
 from dask_graphgpu.tiers import tiers_of
 from dask_graphgpu.updating import Updating, library
 
-P = ParamSpec("P")
 
-
-def _method(algorithm: Callable[P, Algorithm]) -> Callable[Concatenate[Graph, P], Any]:
-    """The graph method of an algorithm: its arguments and documentation are the dataclass's."""
-
-    @briefly
-    def method(self: Graph, /, *args: P.args, **kwargs: P.kwargs) -> Any:
-        check_call(name, signature, args, kwargs)
-        given = {argument: taken(value) for argument, value in kwargs.items()}
-        asked = algorithm(*map(taken, args), **given)
-        for flag, optional in flags.items():
-            check_flag(flag, getattr(asked, flag), optional=optional)
-        keeping = None
-        if isinstance(asked, Resumable):
-            keeping = Checkpointing.asked(asked.checkpoint, asked.resume)
-        return self._back(call(asked, self._input, self._engine, keeping))
-
-    name = next(name for name, kind in ALGORITHMS.items() if kind is algorithm)
-    signature = signature_of(algorithm)
-    flags = {
-        field.name: "None" in str(field.type)  # whether it may be left out
-        for field in dataclasses.fields(algorithm)  # type: ignore[arg-type]
-        if str(field.type).startswith("bool")
-    }
-    method.__name__ = name
-    method.__qualname__ = f"Graph.{name}"
-    method.__doc__ = documentation_of(algorithm)
-    method.__signature__ = of_method(signature)  # type: ignore[attr-defined]
-    return method
-
-
-class Graph(Updating):
+class Graph(Methods, Updating):
     """Edges with their columns and options; made by ``frame.graph(...)`` or `dask_graphgpu.graph`.
 
     Methods on a graph of Dask frames are lazy: they read nothing, give a Dask frame with as many
@@ -214,40 +145,6 @@ class Graph(Updating):
         graph = cls.__new__(cls)
         graph._input, graph._engine, graph._back = made, engine, back or _as_is
         return graph
-
-    bfs = _method(BFS)
-    sssp = _method(SSSP)
-    sswp = _method(SSWP)
-    ssnsp = _method(SSNSP)
-    shortest_path = _method(ShortestPath)
-    pagerank = _method(PageRank)
-    weakly_connected_components = _method(WeaklyConnectedComponents)
-    strongly_connected_components = _method(StronglyConnectedComponents)
-    core_number = _method(CoreNumber)
-    k_core = _method(KCore)
-    k_truss = _method(KTruss)
-    bridges = _method(Bridges)
-    articulation_points = _method(ArticulationPoints)
-    biconnected_components = _method(BiconnectedComponents)
-    triangle_count = _method(TriangleCount)
-    clustering_coefficient = _method(ClusteringCoefficient)
-    label_propagation = _method(LabelPropagation)
-    jaccard = _method(Jaccard)
-    hits = _method(HITS)
-    louvain = _method(Louvain)
-    leiden = _method(Leiden)
-    cluster_metrics = _method(ClusterMetrics)
-    best_links = _method(BestLinks)
-    minimum_spanning_forest = _method(MinimumSpanningForest)
-    betweenness_centrality = _method(BetweennessCentrality)
-    edge_betweenness_centrality = _method(EdgeBetweennessCentrality)
-    ego = _method(Ego)
-    degree = _method(Degree)
-    belief_propagation = _method(BeliefPropagation)
-    neural_network = _method(NeuralNetwork)
-    heat_simulation = _method(HeatSimulation)
-    circuit_simulation = _method(CircuitSimulation)
-    run = _method(RunProgram)
 
     @briefly
     def features(self, methods: Sequence[str] | Mapping[str, Mapping[str, Any]]) -> Any:

@@ -145,6 +145,16 @@ ALLOWED["at_hand"] = {
     "partition",
     "store",
 }
+ALLOWED["methods"] = {
+    "algorithms",
+    "arguments",
+    "checkpoint",
+    "errors",
+    "inputs",
+    "io",
+    "labelled",
+    "signatures",
+}
 ALLOWED["graphs"] = set(ALLOWED)
 ALLOWED["matching"] = {"arguments", "errors", "ingest", "io", "kernels", "partition"}
 ALLOWED["report_drawing"] = {"errors", "optional", "report"}
