@@ -12,7 +12,7 @@ from dask.delayed import delayed
 from dask_graphgpu import as_networkx, config
 from dask_graphgpu import engine as engines
 from dask_graphgpu.algorithms import Degree
-from dask_graphgpu.arguments import as_names, check_flag, check_whole
+from dask_graphgpu.arguments import as_names, check_whole
 from dask_graphgpu.at_hand import at_hand, built, on_engine, sized
 from dask_graphgpu.cluster.placement import check_ranks
 from dask_graphgpu.cluster.waiting import check_may_wait

@@ -22,6 +22,7 @@ from dask_graphgpu.engine.gpu.worklists import parts_of
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.device.arrays import add_at
 from dask_graphgpu.partition.device.memory import require
 
 # Of blocks of program_blocked.cu, and of sum_far in it.
@@ -162,7 +163,8 @@ class Blocked:
         source = there[which] // max(1, self.num_far)
         bounds = cupy.arange(self.num_sources + 1)
         self.source_tiles = cupy.searchsorted(source, bounds).astype(np.uint64)
-        sent = cupy.bincount(source, weights=self.tile_quads, minlength=self.num_sources)
+        sent = cupy.zeros(self.num_sources, np.uint64)
+        add_at(sent, source, self.tile_quads)
         mean = sent / cupy.maximum(cupy.diff(self.source_tiles.astype(np.int64)), 1)
         self.tile_lanes = cupy.where(mean >= _TILE_OF_WARP, 32, 8).astype(np.uint64)
         self.num_senders = launch.num_multiprocessors()

@@ -65,7 +65,7 @@ def hits(view: View, tolerance: float, max_iterations: int, report: Report) -> t
                 bytes=(now - read) * 12 + n * 64, seconds=time.perf_counter() - start,
             )  # fmt: skip
             read = now
-            if change < tolerance or (not total and not bool(hub.any())):
+            if change < tolerance or (not total and not float(hub.sum())):
                 break
         else:
             check_converged(tolerance, max_iterations, change)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphgpu.partition.csr import Adjacency
-from dask_graphgpu.partition.device.arrays import module_of, offset_type, segments
+from dask_graphgpu.partition.device.arrays import count, module_of, offset_type, segments
 from dask_graphgpu.partition.device.csr import Pairs, from_pairs
 from dask_graphgpu.partition.device.masks import any_true, count_true
 from dask_graphgpu.partition.undirected import marked_dtype, tolerance
@@ -44,7 +44,7 @@ def settle(marked: Adjacency, dtype: Any, rank: Any = None) -> Adjacency:
     if not any_true(drop):
         return Adjacency(offsets, neighbours, columns)
     keep = ~drop
-    counts = xp.bincount(rows[keep].astype(xp.int64), minlength=marked.num_vertices)
+    counts = count(rows[keep], marked.num_vertices)
     shorter = xp.zeros(marked.num_vertices + 1, offset_type(count_true(keep)))
     xp.cumsum(counts, out=shorter[1:], dtype=shorter.dtype)
     return Adjacency(
@@ -57,8 +57,8 @@ def _joined_both_ways(xp: Any, rows: Any, neighbours: Any, back: Any) -> Any:
     heads = xp.ones(len(rows), bool)
     heads[1:] = (rows[1:] != rows[:-1]) | (neighbours[1:] != neighbours[:-1])
     pair = xp.cumsum(heads) - 1
-    of_pair = xp.bincount(pair, back), xp.bincount(pair)
-    mixed = (of_pair[0] > 0) & (of_pair[0] < of_pair[1])
+    sizes, backward = _sizes(pair, back)
+    mixed = (backward > 0) & (backward < sizes)
     return mixed[pair]
 
 
@@ -80,12 +80,18 @@ def _chosen(xp: Any, ends: tuple[Any, Any], weight: Any, back: Any, own: Any) ->
             near = (gap <= share * more) & (gap != np.inf)
             heads[1:] |= ~((less == more) | near)
     group = xp.cumsum(heads) - 1
-    sizes, backward = xp.bincount(group), xp.bincount(group, back[order])
+    sizes, backward = _sizes(group, back[order])
     ahead = 2 * backward < sizes
     ahead |= (2 * backward == sizes) & own[order][heads]
     chosen = xp.empty(len(order), bool)
     chosen[order] = back[order] != ahead[group]
     return chosen
+
+
+def _sizes(group: Any, back: Any) -> tuple[Any, Any]:
+    """How many entries each group has, and how many of them are ``back``; groups ascend from 0."""
+    size = int(group[-1]) + 1 if len(group) else 0
+    return count(group, size), count(group[back], size)
 
 
 def _sortable(xp: Any, key: Any) -> Any:
