@@ -1,7 +1,8 @@
 """The folder of compiled code: where it may lie, who may write it, and what leaves it again.
 
 The folder has one entry, a folder as well, for the kernels of this package, one for each vertex
-program and one for each cubin. Compiled code is code that is run: a folder that somebody else may write is never used.
+program and one for each cubin. Compiled code is code that is run: a folder that somebody else may write is never used,
+except that the system's user may have filled a configured one, as in a container image. That is read and not written.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ CUDA = "dask_graphgpu_cuda_"
 
 _ENTRY = re.compile(rf"({KERNELS}|{PROGRAM}|{CUDA})[0-9a-f]{{24}}")
 _MARK = "dask_graphgpu_swept"  # its time is that of the last sweep
+_SYSTEM = 0  # the number of the user who makes container images, and whom nobody can keep out
 _DAY = 24 * 60 * 60
 _UNUSED = 90 * _DAY
 
@@ -39,12 +41,12 @@ def folder() -> Path | None:
     Raises
     ------
     EngineUnavailable
-        The configured folder cannot be written, or somebody else can write it.
+        The configured folder cannot be used, or somebody else than the system's user can write it.
     """
     configured = config.get("cache-directory")
     if configured is not None:
         try:
-            return _private(Path(configured).expanduser())
+            return _safe(Path(configured).expanduser())
         except (OSError, RuntimeError) as error:  # no permission; nobody's home
             raise EngineUnavailable(
                 f"graphgpu.cache-directory is {str(configured)!r}: {error}. Set it to a folder of "
@@ -61,14 +63,17 @@ def folder() -> Path | None:
 def entry(name: str) -> Path | None:
     """Return the folder of one entry, made if need be and marked as used; None: there is none.
 
-    Entries that were not used for 90 days are removed, at most once a day.
+    Entries that were not used for 90 days are removed, at most once a day. Where the folder is only read, the entry may
+    not be there.
     """
     base = folder()
     if base is None:
         return None
     now = time.time()
     path = base / name
-    path.mkdir(mode=0o700, exist_ok=True)
+    if not _writable(base):
+        return path
+    path.mkdir(mode=0o755, exist_ok=True)  # who may read it is said by the folder around it
     if now - path.stat().st_mtime > _DAY:
         os.utime(path)
     _sweep(base, now)
@@ -88,6 +93,7 @@ def write(path: Path, data: bytes) -> None:
         with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
             made = Path(file.name)
             file.write(data)
+        made.chmod(0o644)
         made.replace(path)
     except BaseException:
         if made is not None:
@@ -117,16 +123,29 @@ def _defaults() -> Iterator[Path]:
         yield temporary
 
 
-def _private(path: Path) -> Path:
-    """Make a folder; PermissionError unless only this user may write it."""
+def _safe(path: Path) -> Path:
+    """Make a folder; PermissionError if somebody else than this user and the system's may write it."""
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     status = path.stat()
     others = stat.S_IWGRP | stat.S_IWOTH
-    if hasattr(os, "getuid") and (status.st_uid != os.getuid() or status.st_mode & others):
+    if hasattr(os, "getuid") and (
+        status.st_uid not in (os.getuid(), _SYSTEM) or status.st_mode & others
+    ):
         raise PermissionError(f"{path} can be written by somebody else; it holds code that is run")
-    if not os.access(path, os.W_OK | os.X_OK):
+    if not os.access(path, os.R_OK | os.X_OK):
+        raise PermissionError(f"{path} cannot be read")
+    return path
+
+
+def _private(path: Path) -> Path:
+    """Make a folder; PermissionError unless it is safe, and this user may write it."""
+    if not _writable(_safe(path)):
         raise PermissionError(f"{path} cannot be written")
     return path
+
+
+def _writable(path: Path) -> bool:
+    return os.access(path, os.W_OK | os.X_OK)
 
 
 def _sweep(base: Path, now: float) -> None:

@@ -35,6 +35,7 @@ from dask_graphgpu.jobs.shown import journal_of
 from dask_graphgpu.jobs.steps import Step
 from dask_graphgpu.jobs.storage import options_of, read_job, storage_parameter
 from dask_graphgpu.jobs.update_step import UPDATE
+from dask_graphgpu.jobs.warming import WEIGHTS, checked, warm
 from dask_graphgpu.jobs.wording import in_options
 from dask_graphgpu.partition.paged.folder import remove_all
 
@@ -141,6 +142,39 @@ def update(**given: Any) -> None:
     left out. Readers find the old graph or the new one.
     """
     _run([step_of(UPDATE, given)], given)
+
+
+@graph.command("warm", short_help="Compile what methods need, for container images.")
+@click.argument("methods", nargs=-1, metavar="[METHOD]...")
+@click.option(
+    "--engine",
+    type=click.Choice(["cpu", "gpu"]),
+    default="cpu",
+    help="What the methods will run on; gpu compiles for the GPU of this machine. Default: cpu.",
+)
+@click.option(
+    "--weight-type",
+    "weights",
+    type=click.Choice(WEIGHTS),
+    multiple=True,
+    default=("none", "float64"),
+    help="Type of the weights to come; may be repeated. Default: none and float64.",
+)
+@click.option(
+    "--directed/--undirected", default=None, help="Which graphs are to come. Default: both."
+)
+def warm_cache(
+    methods: tuple[str, ...], engine: str, weights: tuple[str, ...], directed: bool | None
+) -> None:
+    """Compile what methods need, and keep it for later processes.
+
+    Each METHOD runs on small made graphs, in processes of its own, on all cores. Without any: all that need no frame
+    of yours. What is compiled lies in the folder of compiled code, graphgpu.cache-directory.
+    """
+    directions = (True, False) if directed is None else (directed,)
+    with _failing_in_one_line({"traceback": False, "log": "text"}):
+        for name, seconds in warm(checked(methods), engine, weights, directions):
+            click.echo(f"{_shown(name)}: {seconds:.1f} s", err=True)
 
 
 @graph.command("run", params=[storage_parameter(), *run_options()])

@@ -4,6 +4,7 @@ import os
 import pwd
 import tempfile
 import time
+from pathlib import Path
 
 import dask
 import pytest
@@ -44,6 +45,46 @@ def test_a_chosen_folder_that_others_may_write_is_refused(tmp_path, mode):
         pytest.raises(EngineUnavailable, match=r"cache-directory.*written by somebody else.*0700"),
     ):
         cache_folder.folder()
+
+
+NOBODY = 65534
+
+
+def as_nobody(check):
+    """Run a check in a child that may write nothing of ours; whether it has passed."""
+    child = os.fork()
+    if child == 0:
+        passed = False
+        try:
+            if os.getuid() == 0:
+                os.setuid(NOBODY)
+            passed = check()
+        finally:
+            os._exit(0 if passed else 1)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_a_chosen_folder_that_the_system_has_filled_is_read():
+    """As in a container whose image was made by root and that runs as another user."""
+    with tempfile.TemporaryDirectory() as parent:
+        base = Path(parent, "cache")
+        with dask.config.set({"graphgpu.cache-directory": str(base)}):
+            kept = cache_folder.entry(name(cache_folder.CUDA, "a"))
+            cache_folder.write(kept / "code", b"compiled")
+            os.chmod(parent, 0o755)
+            for folder in (kept, base):
+                folder.chmod(0o555)
+
+            def check():
+                found = cache_folder.entry(kept.name)
+                missing = cache_folder.entry(name(cache_folder.CUDA, "b"))
+                with pytest.raises(OSError, match=missing.name):
+                    cache_folder.write(missing / "code", b"compiled")
+                return (found / "code").read_bytes() == b"compiled" and not missing.exists()
+
+            assert as_nobody(check)
+            for folder in (base, kept):
+                folder.chmod(0o700)
 
 
 @pytest.mark.parametrize("chosen", ["{tmp}/file/below", "~no-such-user-at-all/cache"])
