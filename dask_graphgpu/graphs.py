@@ -16,7 +16,7 @@ from dask_graphgpu.arguments import as_names, check_whole
 from dask_graphgpu.at_hand import at_hand, built, on_engine, sized
 from dask_graphgpu.cluster.placement import check_ranks
 from dask_graphgpu.cluster.waiting import check_may_wait
-from dask_graphgpu.errors import InvalidArgument, briefly, guess
+from dask_graphgpu.errors import briefly, guess
 from dask_graphgpu.execute import at_once
 from dask_graphgpu.features import beside, features_asked, needs_of_all
 from dask_graphgpu.graph_options import checked
@@ -238,11 +238,11 @@ class Graph(Methods, Updating):
         OutputError
             ``path`` holds something else, cannot be written, or on an object store another job has written
             there meanwhile; what was there is untouched.
-        InvalidArgument
-            The frames are cuDF's: graphs are saved from host memory.
 
         Notes
         -----
+        Graphs of cuDF frames are built on the GPU and copied to host memory array by array. Loaded, they are graphs of
+        host memory: give `load` ``engine="gpu"`` to run on the GPU, with results as pandas frames.
         Saved are all rows of the frame, the ids, numeric columns of the vertices frame, and, ready
         for use, the rows without repeats and of directed graphs both directions. It is built on
         one rank. Needs room for the old and the new folder side by side; for a URL also for the new one in
@@ -250,11 +250,6 @@ class Graph(Methods, Updating):
         ``graphgpu.host-memory-limit`` all that is made of its edges is made on disk; once loaded, its
         files are the system's to keep in memory, and methods run on them as on any saved graph.
         """
-        if self._input.schema.on_device:
-            raise InvalidArgument(
-                "saved are graphs in host memory, and the frames of this one are cuDF's: convert "
-                "them with .to_pandas(), Dask's with .to_backend('pandas')"
-            )
         if self._input.lazy:
             check_may_wait("save()")
         return self._save(path, as_names("columns", columns), storage_options)

@@ -211,6 +211,10 @@ class Partition:
         arrays += [] if self.as_given is None else self.as_given.arrays
         return self.ids.nbytes + sum({id(array): array.nbytes for array in arrays}.values())
 
+    def on_host(self) -> Partition:
+        """The same in host memory."""
+        return self
+
     def view(self, rule: str, weight: bool = True, columns: tuple[str, ...] = ()) -> View:
         """The edges with repeated rows merged by ``rule``, unless the user chose another rule.
 

@@ -134,7 +134,7 @@ def write(
     check_destination(folder)
     if isinstance(partition, EmptyPartition):
         partition = nothing
-    content, files = described(partition, schema)
+    content, files = described(partition.on_host(), schema)
     about = {"library": library, "npartitions": npartitions, "source_files": source}
     size = {"rows": partition.num_rows, "vertices": partition.num_vertices}
     about["updates"] = {"generation": 0, "base": 0, **size, "log": []}

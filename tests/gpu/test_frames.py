@@ -321,8 +321,39 @@ def test_bad_arguments_are_refused():
     with pytest.raises(errors.UnknownVertex, match="empty"):
         frame.iloc[:0].graph.bfs(0)
     assert frame.iloc[:0].graph.degree().columns.tolist()[0] == "vertex"
-    with pytest.raises(errors.InvalidArgument, match="host memory"):
-        frame.graph.save("somewhere")
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("kind", ["random", "skewed", "strings"])
+def test_a_graph_is_saved(kind, directed, lazy, tmp_path):
+    frame, listed = edges(kind), pd.DataFrame({"vertex": ["alone"], "x": [0.5]})
+    if kind != "strings":
+        listed["vertex"] = -1
+    given = {"directed": directed, "vertices": listed}
+    on_device(frame, lazy).graph(directed=directed, vertices=on_device(listed, lazy)).save(
+        tmp_path / "of device"
+    )
+    frame.graph(**given).save(tmp_path / "of host")
+    for engine in ("cpu", "gpu"):
+        found = dg.load(tmp_path / "of device", engine=engine)
+        wanted = dg.load(tmp_path / "of host", engine=engine)
+        source = wanted.vertices()["vertex"].iloc[3]
+        for name, arguments in {
+            "bfs": (source,),
+            "sssp": (source,),
+            "degree": (),
+            "k_core": (2,),
+        }.items():
+            pd.testing.assert_frame_equal(
+                getattr(found, name)(*arguments), getattr(wanted, name)(*arguments)
+            )
+    if directed:
+        more = found.append(frame.iloc[:5])
+        pd.testing.assert_frame_equal(more.degree(), wanted.append(frame.iloc[:5]).degree())
+    else:
+        with pytest.raises(errors.InvalidArgument, match="saved from cuDF frames"):
+            found.append(frame.iloc[:5])
 
 
 def test_nothing_large_goes_through_the_host(monkeypatch):

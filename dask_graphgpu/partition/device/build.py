@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from dask_graphgpu.partition.build import SAMPLE, dense_dtype
+from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.device.arrays import module_of
 from dask_graphgpu.partition.device.csr import Pairs, from_pairs, mirrored
-from dask_graphgpu.partition.device.ids import DeviceIds, nbytes_of
+from dask_graphgpu.partition.device.host import to_new_memory
+from dask_graphgpu.partition.device.ids import DeviceIds, as_arrow, nbytes_of
 from dask_graphgpu.partition.device.masks import all_true, count_true
 from dask_graphgpu.partition.device.memory import told
 from dask_graphgpu.partition.device.numbering import number
 from dask_graphgpu.partition.device.rows import DeviceRows
 from dask_graphgpu.partition.device.undirected import undirected
 from dask_graphgpu.partition.empty import NoVertices
+from dask_graphgpu.partition.ids import VertexIds
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.order import NEAR_WINDOW, falling_degree, has_locality, is_skewed
 from dask_graphgpu.partition.partition import Partition, VertexColumns
@@ -72,6 +75,33 @@ class DevicePartition(Partition):
     """A partition whose arrays are CuPy's."""
 
     rows_kind = DeviceRows
+
+    def on_host(self) -> Partition:
+        """The same in host memory: each array is copied once, nothing is sorted again."""
+        ids, given, vertices = self.ids, self.given, self.vertex_columns
+        places = (
+            None if each is None else to_new_memory(each) for each in (ids.position, ids.rank)
+        )
+        rows = Adjacency(
+            to_new_memory(given.offsets), to_new_memory(given.neighbours), _on_host(given.columns)
+        )
+        columns = replace(
+            vertices,
+            columns=_on_host(vertices.columns),
+            known=_on_host(vertices.known),
+            listed=None if vertices.listed is None else to_new_memory(vertices.listed),
+        )
+        return Partition(
+            VertexIds([as_arrow(column) for column in ids.columns], *places),
+            rows,
+            self.layout,
+            columns,
+            self.num_rows,
+        )
+
+
+def _on_host(columns: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    return {name: to_new_memory(column) for name, column in columns.items()}
 
 
 @told("building a graph on the GPU")

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from dask_graphgpu.partition.device.arrays import module_of
+from dask_graphgpu.partition.device.host import to_new_memory
 from dask_graphgpu.partition.device.numbering import composite
 from dask_graphgpu.partition.ids import VertexIds
 
@@ -127,6 +129,13 @@ def nbytes_of(column: Any) -> int:
     return int(
         column.memory_usage(index=False) if hasattr(column, "memory_usage") else column.nbytes
     )
+
+
+def as_arrow(column: Any) -> pa.Array:
+    """An id column in host memory."""
+    if hasattr(column, "to_arrow"):
+        return column.to_arrow()
+    return pa.array(to_new_memory(column))
 
 
 def _rows_of(column: Any, part: Any) -> tuple[int, int]:
