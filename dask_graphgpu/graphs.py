@@ -19,6 +19,7 @@ from dask_graphgpu.cluster.waiting import check_may_wait
 from dask_graphgpu.errors import briefly, guess
 from dask_graphgpu.execute import at_once
 from dask_graphgpu.features import beside, features_asked, needs_of_all
+from dask_graphgpu.filtering import Filtering
 from dask_graphgpu.graph_options import checked
 from dask_graphgpu.inputs import Input
 from dask_graphgpu.io.arrow_frames import ArrowFrame, taken
@@ -39,7 +40,7 @@ from dask_graphgpu.tiers import tiers_of
 from dask_graphgpu.updating import Updating, library
 
 
-class Graph(Methods, Updating):
+class Graph(Methods, Filtering, Updating):
     """Edges with their columns and options; made by ``frame.graph(...)`` or `dask_graphgpu.graph`.
 
     Methods on a graph of Dask frames are lazy: they read nothing, give a Dask frame with as many
@@ -242,7 +243,7 @@ class Graph(Methods, Updating):
         Notes
         -----
         Graphs of cuDF frames are built on the GPU and copied to host memory array by array. Loaded, they are graphs of
-        host memory: give `load` ``engine="gpu"`` to run on the GPU, with results as pandas frames.
+        host memory: give `load` ``engine="gpu"`` to run on the GPU, with results in host memory.
         Saved are all rows of the frame, the ids, numeric columns of the vertices frame, and, ready
         for use, the rows without repeats and of directed graphs both directions. It is built on
         one rank. Needs room for the old and the new folder side by side; for a URL also for the new one in

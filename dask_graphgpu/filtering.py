@@ -1,0 +1,152 @@
+"""What a graph that is built has beside the methods of any graph: parts of it by the values of an edge column."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
+from uuid import uuid4
+
+from dask.delayed import delayed
+
+from dask_graphgpu.arguments import is_real, refuse
+from dask_graphgpu.cluster.waiting import begun
+from dask_graphgpu.errors import InvalidArgument, briefly
+from dask_graphgpu.inputs import Built, BuiltOnRanks, Input
+from dask_graphgpu.partition.empty import EmptyPartition
+from dask_graphgpu.partition.empty import built as built_or_empty
+from dask_graphgpu.partition.filtered import Bound, filtered
+from dask_graphgpu.partition.partition import Partition
+from dask_graphgpu.windows import Spacing, Windows
+
+
+class Filtering:
+    """Methods of `Graph` that give parts of a graph that is persisted or saved."""
+
+    _input: Input
+    _engine: str
+    _back: Callable[[Any], Any]
+    if TYPE_CHECKING:
+        _of: Callable[..., Self]
+
+    @briefly
+    def where(self, column: str, low: Bound = None, high: Bound = None) -> Self:
+        """The part of a built graph with some values in an edge column.
+
+        Methods on it give what they give on a graph of the frame's rows with ``low <= column < high``.
+
+        Parameters
+        ----------
+        column : str
+            An edge column of numbers: the weight column, or one that ``persist(columns=)`` or ``save(columns=)`` named.
+            Times are numbers once cast, as by ``.astype("int64")``.
+        low, high : int or float, optional
+            The least value, and the one above the largest. None: there is no such bound.
+
+        Returns
+        -------
+        Graph
+            A graph of its own in memory. Its vertices are those of its rows, and those of a vertices frame.
+
+        Raises
+        ------
+        InvalidArgument
+            The graph is neither persisted nor saved, does not hold the column, is built on several ranks, or its edges
+            lie on disk or in GPU memory.
+
+        Notes
+        -----
+        Cost: a pass over the column, and sorting the rows that stay into rows. No frame is read, ids are not compared.
+        """
+        made = check_part(self._input, column, "where")
+        for name, bound in (("low", low), ("high", high)):
+            if bound is not None and not is_real(bound):
+                refuse(name, bound, "is a number, or None for no bound")
+        held, arguments = made.held, (_carried(made, column), low, high)
+        if made.lazy:
+            part: Any = begun(delayed(_part, pure=False)(held, *arguments))
+        else:
+            part = _part(held, *arguments)
+        state = f"where {'' if low is None else f'{low} <= '}{column}{'' if high is None else f' < {high}'}"
+        new = replace(made, held=part, saved=None, vertices=None, token=uuid4().hex, state=state)
+        return self._of(new, self._engine, self._back)
+
+    @briefly
+    def windows(
+        self,
+        column: str,
+        every: int | float,
+        *,
+        start: int | float | None = None,
+        warm: bool = False,
+    ) -> Windows:
+        """Windows of a built graph by an edge column, such as days.
+
+        ``graph.windows("day", 7).pagerank()`` is one frame: the ranks of each week, with its first day in the column
+        ``window``.
+
+        Parameters
+        ----------
+        column : str
+            As of `where`.
+        every : int or float
+            How many units of the column a window is long; above 0.
+        start : int or float, optional
+            Where a window begins; others lie before and behind it. Default: the least value of the column.
+        warm : bool
+            Start each window from the result of the one before: ``pagerank`` from its ranks, ``louvain``, ``leiden``
+            and ``label_propagation`` from its groups. Other methods are then errors.
+
+        Returns
+        -------
+        Windows
+            It has the methods of a graph. Windows without a row are left out.
+
+        Raises
+        ------
+        InvalidArgument
+            As `where`; or there would be more than 10,000 windows.
+
+        Notes
+        -----
+        Cost: rows are sorted by their window once; for each window, its rows are sorted into rows of vertices, and the
+        method runs.
+        """
+        made = check_part(self._input, column, "windows")
+        return Windows(self, made, Spacing(column, _carried(made, column), every, start), warm)
+
+
+def check_part(made: Input, column: str, method: str) -> Built:
+    """The graph, if parts of it can be made by a column.
+
+    Raises
+    ------
+    InvalidArgument
+    """
+    if not isinstance(made, Built):
+        raise InvalidArgument(
+            f"{method}() is of graphs that are built on one rank, and this one is "
+            f"{'on several' if isinstance(made, BuiltOnRanks) else made.state}: call "
+            f".persist(columns=[{column!r}], ranks=1) first, or filter the frame"
+        )
+    if column != made.schema.weight and column not in made.needs.edge_columns:
+        held = sorted({*made.needs.edge_columns, *filter(None, [made.schema.weight])})
+        raise InvalidArgument(
+            f"the graph holds no edge column {column!r}, only {held}: build it from its frame with "
+            f".persist(columns=[{column!r}]) or .save(path, columns=[{column!r}])"
+        )
+    return made
+
+
+def _carried(made: Built, column: str) -> str:
+    """What the partition calls a column."""
+    return "weight" if column == made.schema.weight else column
+
+
+def _part(
+    partition: Partition | EmptyPartition, column: str, low: Bound, high: Bound
+) -> Partition | EmptyPartition:
+    if isinstance(partition, EmptyPartition):
+        return partition
+    found: Partition | EmptyPartition = built_or_empty(filtered, partition, column, low, high)
+    return found

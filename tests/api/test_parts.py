@@ -1,0 +1,200 @@
+"""Parts of graphs by an edge column: what graphs of filtered frames answer."""
+
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from method_calls import IN_PLACES, METHODS
+
+import dask_graphgpu as dg
+from dask_graphgpu.errors import InvalidArgument, NotConverged
+
+FAULTS = (InvalidArgument, NotConverged)
+
+
+def made(seed=0, n=1000, m=5000, kind="random"):
+    rng = np.random.default_rng(seed)
+    ends = (n * rng.random((m, 2)) ** (3 if kind == "hubs" else 1)).astype(int)
+    if kind == "mirrored":
+        ends = np.concatenate([ends, ends[:, ::-1]])
+    frame = pd.DataFrame(ends, columns=["src", "dst"])
+    frame["day"] = np.tile(rng.integers(0, 10, m), len(frame) // m)
+    frame["weight"] = np.tile(rng.integers(1, 9, m), len(frame) // m)
+    return frame
+
+
+def chosen(frame, low, high):
+    return frame[(frame.day >= low) & (frame.day < high)]
+
+
+def answers(graph):
+    """What every method gives, and which refuse."""
+    found = {}
+    for name, call in {**METHODS, **IN_PLACES}.items():
+        try:
+            found[name] = call(graph)
+        except FAULTS as error:
+            found[name] = type(error)
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("directed", [True, False])
+def test_every_method_gives_what_it_gives_on_the_filtered_frame(directed):
+    frame = made(kind="hubs")
+    # The sources that calls name are there on each day.
+    frame.loc[: len(frame) // 2, "day"] = 4
+    part = frame.graph(directed=directed).persist(columns="day").where("day", 3, 7)
+    found, wanted = answers(part), answers(chosen(frame, 3, 7).graph(directed=directed))
+    for name, answer in wanted.items():
+        if isinstance(answer, type):
+            assert found[name] is answer, name
+        else:
+            pd.testing.assert_frame_equal(found[name], answer, obj=name)
+
+
+@given(
+    seed=st.integers(0, 2**31),
+    directed=st.booleans(),
+    low=st.none() | st.integers(-1, 10),
+    high=st.none() | st.integers(0, 11),
+    kind=st.sampled_from(["random", "hubs", "mirrored", "strings"]),
+    listed=st.booleans(),
+)
+def test_any_rows(seed, directed, low, high, kind, listed):
+    frame = made(seed, n=12, m=30, kind=kind)
+    ids = np.arange(5, 15)
+    if kind == "strings":
+        ids = ids.astype(str)
+        frame = frame.astype({"src": str, "dst": str})
+    vertices = pd.DataFrame({"vertex": ids, "x": 0.5}) if listed else None
+    options = {"directed": directed, "vertices": vertices, "order": "auto"}
+    part = frame.graph(**options).persist(columns=["day"]).where("day", low, high)
+    rows = chosen(frame, -np.inf if low is None else low, np.inf if high is None else high)
+    wanted = rows.graph(**options)
+    for name in ("degree", "pagerank", "weakly_connected_components"):
+        pd.testing.assert_frame_equal(getattr(part, name)(), getattr(wanted, name)())
+    found = part.k_core(0)
+    pd.testing.assert_frame_equal(found, wanted.k_core(0))
+    again = part.where("day", 2, 5)
+    pd.testing.assert_frame_equal(again.degree(), chosen(rows, 2, 5).graph(**options).degree())
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_of_saved_graphs_and_dask_frames(directed, tmp_path):
+    frame = made()
+    wanted = chosen(frame, 3, 7).graph(directed=directed).pagerank()
+    frame.graph(directed=directed).save(tmp_path / "saved", columns="day")
+    saved = dg.load(tmp_path / "saved")
+    saved = saved.append(frame.iloc[:0]).where("day", 3, 7)
+    pd.testing.assert_frame_equal(saved.pagerank().compute().reset_index(drop=True), wanted)
+    lazy = dd.from_pandas(frame, npartitions=3).graph(directed=directed).persist(columns="day")
+    found = lazy.where("day", 3, 7).pagerank()
+    assert found.npartitions == 3
+    pd.testing.assert_frame_equal(found.compute().reset_index(drop=True), wanted)
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_windows(lazy):
+    frame = made()
+    frame = frame[frame.day != 5]
+    given = dd.from_pandas(frame, npartitions=2) if lazy else frame
+    graph = given.graph().persist(columns="day")
+    found = graph.windows("day", 2, start=1).degree()
+    wanted = pd.concat(
+        [
+            chosen(frame, low, low + 2).graph().degree().assign(window=low)
+            for low in (-1, 1, 3, 5, 7, 9)
+        ]
+    )
+    if lazy:
+        found = found.compute()
+    columns = ["window", "vertex", "in_degree", "out_degree", "degree"]
+    assert list(found.columns) == columns
+    pd.testing.assert_frame_equal(
+        found.reset_index(drop=True), wanted[columns].reset_index(drop=True)
+    )
+
+
+def test_a_window_without_a_row_is_left_out():
+    frame = made()
+    frame = frame[(frame.day < 3) | (frame.day > 7)]
+    found = frame.graph().persist(columns="day").windows("day", 2, start=0).degree()
+    assert found["window"].unique().tolist() == [0, 2, 8]
+    nothing = frame.iloc[:0].graph().persist(columns="day").windows("day", 2).degree()
+    assert list(nothing.columns) == ["window", "vertex", "in_degree", "out_degree", "degree"]
+    assert not len(nothing)
+
+
+def test_windows_start_from_the_one_before():
+    frame = made()
+    graph = frame.graph().persist(columns="day")
+    cold = graph.windows("day", 5).pagerank(tolerance=1e-10)
+    warm = graph.windows("day", 5, warm=True).pagerank(tolerance=1e-10)
+    pd.testing.assert_frame_equal(cold, warm, rtol=1e-6)
+    assert not cold["rank"].equals(warm["rank"])
+    first, second = graph.where("day", 0, 5), graph.where("day", 5, 10)
+    wanted = second.louvain(initial=first.louvain()[["vertex", "community"]])
+    found = graph.windows("day", 5, start=0, warm=True).louvain()
+    found = found[found["window"] == 5].drop(columns="window").reset_index(drop=True)
+    pd.testing.assert_frame_equal(found, wanted)
+
+
+def test_other_frames_come_back():
+    polars = pytest.importorskip("polars")
+    graph = dg.graph(polars.from_pandas(made())).persist(columns="day")
+    assert isinstance(graph.where("day", 3).degree(), polars.DataFrame)
+    found = graph.windows("day", 5).degree()
+    assert isinstance(found, polars.DataFrame)
+    assert found.columns[:2] == ["window", "vertex"]
+
+
+def test_weights_that_are_none_matter_where_they_stay():
+    frame = made().astype({"weight": float})
+    frame.loc[frame.day == 3, "weight"] = -1.0
+    graph = frame.graph().persist(columns="day")
+    source = frame.src[frame.day == 5].iloc[0]
+    wanted = chosen(frame, 4, 9).graph().sssp(source)
+    pd.testing.assert_frame_equal(graph.where("day", 4, 9).sssp(source), wanted)
+    with pytest.raises(dg.errors.InvalidEdges, match="negative"):
+        graph.where("day", 3, 9).sssp(source)
+
+
+def test_the_weight_column_itself():
+    frame = made()
+    found = frame.graph().persist().where("weight", 5).degree()
+    pd.testing.assert_frame_equal(found, frame[frame.weight >= 5].graph().degree())
+
+
+@pytest.mark.parametrize(
+    ("call", "match"),
+    [
+        (lambda f: f.graph().where("day", 3), r"not built: call .persist\(columns=\['day'\]"),
+        (lambda f: f.graph(ranks=2).persist(columns="day").where("day", 3), "on several"),
+        (
+            lambda f: f.graph().persist().where("day", 3),
+            r"holds no edge column 'day', only \['weight'\]",
+        ),
+        (lambda f: f.graph().persist(columns="day").where("day", "3"), "low.*number"),
+        (lambda f: f.graph().persist(columns="day").windows("day", 0), "every.*above 0"),
+        (
+            lambda f: f.graph().persist(columns="day").windows("day", 1e-9).degree(),
+            "at most 10,000",
+        ),
+        (
+            lambda f: f.graph().persist(columns="day").windows("day", 1, warm=True).degree(),
+            "degree does not",
+        ),
+    ],
+)
+def test_bad_arguments(call, match):
+    with pytest.raises(InvalidArgument, match=match):
+        call(made())
+
+
+def test_a_typo():
+    windows = made().graph().persist(columns="day").windows("day", 1)
+    with pytest.raises(AttributeError, match="Did you mean degree"):
+        windows.degre()
