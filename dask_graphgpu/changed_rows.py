@@ -16,7 +16,7 @@ from dask_graphgpu.ingest import Needs, edge_frame
 from dask_graphgpu.io.arrow_frames import taken
 from dask_graphgpu.io.edges import read_edges
 from dask_graphgpu.io.frames import is_frame, meta_of
-from dask_graphgpu.io.schema import EdgeSchema, find_columns, require_columns
+from dask_graphgpu.io.schema import EdgeSchema, find_columns, is_number, require_columns
 from dask_graphgpu.partition.chunk import EdgeChunk
 from dask_graphgpu.partition.growth import Change
 from dask_graphgpu.partition.ids import distinct_rows
@@ -95,11 +95,11 @@ class ChangedRows:
         values = self._added.columns[name]
         column = self._schema.weight if name == "weight" else name
         declared = dict(self._schema.dtypes)[str(column)]
-        wanted = np.dtype(getattr(declared, "numpy_dtype", declared))
         if not len(values):
             return held[:0]
-        if not edges or wanted.kind not in "biuf":
+        if not edges or not is_number(declared):
             return values
+        wanted = np.dtype(getattr(declared, "numpy_dtype", declared))
         if wanted.kind in "iu" and wanted.itemsize == 8:
             wanted = values.dtype if values.dtype.kind in "iu" else np.dtype(np.int64)
         made = values.astype(wanted)

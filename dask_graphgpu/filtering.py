@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 from uuid import uuid4
@@ -13,6 +15,7 @@ from dask_graphgpu.arguments import is_real, refuse
 from dask_graphgpu.cluster.waiting import begun
 from dask_graphgpu.errors import InvalidArgument, briefly
 from dask_graphgpu.inputs import Built, BuiltOnRanks, Input
+from dask_graphgpu.io.times import is_time, number_of, units_of
 from dask_graphgpu.partition.empty import EmptyPartition
 from dask_graphgpu.partition.empty import built as built_or_empty
 from dask_graphgpu.partition.filtered import Bound, filtered
@@ -30,7 +33,7 @@ class Filtering:
         _of: Callable[..., Self]
 
     @briefly
-    def where(self, column: str, low: Bound = None, high: Bound = None) -> Self:
+    def where(self, column: str, low: Any = None, high: Any = None) -> Self:
         """The part of a built graph with some values in an edge column.
 
         Methods on it give what they give on a graph of the frame's rows with ``low <= column < high``.
@@ -38,9 +41,9 @@ class Filtering:
         Parameters
         ----------
         column : str
-            An edge column of numbers: the weight column, or one that ``persist(columns=)`` or ``save(columns=)`` named.
-            Times are numbers once cast, as by ``.astype("int64")``.
-        low, high : int or float, optional
+            An edge column of numbers or times: the weight column, or one that ``persist(columns=)`` or
+            ``save(columns=)`` named.
+        low, high : number, or time as of `pandas.Timestamp`, optional
             The least value, and the one above the largest. None: there is no such bound.
 
         Returns
@@ -59,10 +62,9 @@ class Filtering:
         Cost: a pass over the column, and sorting the rows that stay into rows. No frame is read, ids are not compared.
         """
         made = check_part(self._input, column, "where")
-        for name, bound in (("low", low), ("high", high)):
-            if bound is not None and not is_real(bound):
-                refuse(name, bound, "is a number, or None for no bound")
-        held, arguments = made.held, (_carried(made, column), low, high)
+        kind = dict(made.schema.dtypes)[column]
+        bounds = as_bound("low", low, kind), as_bound("high", high, kind)
+        held, arguments = made.held, (_carried(made, column), *bounds)
         if made.lazy:
             part: Any = begun(delayed(_part, pure=False)(held, *arguments))
         else:
@@ -75,9 +77,9 @@ class Filtering:
     def windows(
         self,
         column: str,
-        every: int | float,
+        every: Any,
         *,
-        start: int | float | None = None,
+        start: Any = None,
         warm: bool = False,
     ) -> Windows:
         """Windows of a built graph by an edge column, such as days.
@@ -89,9 +91,9 @@ class Filtering:
         ----------
         column : str
             As of `where`.
-        every : int or float
-            How many units of the column a window is long; above 0.
-        start : int or float, optional
+        every : number, or length of time as of `pandas.Timedelta`
+            How long a window is; above 0.
+        start : as of `where`, optional
             Where a window begins; others lie before and behind it. Default: the least value of the column.
         warm : bool
             Start each window from the result of the one before: ``pagerank`` from its ranks, ``louvain``, ``leiden``
@@ -113,7 +115,10 @@ class Filtering:
         method runs.
         """
         made = check_part(self._input, column, "windows")
-        return Windows(self, made, Spacing(column, _carried(made, column), every, start), warm)
+        kind = dict(made.schema.dtypes)[column]
+        numbers = as_length("every", every, kind), as_bound("start", start, kind)
+        spacing = Spacing(column, _carried(made, column), *numbers, kind)
+        return Windows(self, made, spacing, warm)
 
 
 def check_part(made: Input, column: str, method: str) -> Built:
@@ -136,6 +141,39 @@ def check_part(made: Input, column: str, method: str) -> Built:
             f".persist(columns=[{column!r}]) or .save(path, columns=[{column!r}])"
         )
     return made
+
+
+def as_bound(name: str, value: Any, kind: Any) -> Bound:
+    """A value of a column of some dtype as edges carry it; None stays None."""
+    if value is None:
+        return None
+    if is_time(kind):
+        with suppress(ValueError, TypeError):
+            return number_of(value, kind)
+    elif is_real(value):
+        number: int | float = value
+        return number
+    refuse(name, value, f"is {_in_words(kind)}, or None")
+
+
+def as_length(name: str, value: Any, kind: Any) -> int | float:
+    """A length above 0 in the units of a column of some dtype."""
+    found: Any = value if is_real(value) else None
+    if is_time(kind):
+        found = None
+        with suppress(ValueError, TypeError):
+            found = units_of(value, kind)
+    if found is None or not 0 < found < math.inf:
+        what = "a length of time, such as pandas.Timedelta('1D')" if is_time(kind) else "a number"
+        refuse(name, value, f"is {what}, above 0")
+    length: int | float = found
+    return length
+
+
+def _in_words(kind: Any) -> str:
+    return (
+        f"a time of {kind}, such as pandas.Timestamp('2026-11-26')" if is_time(kind) else "a number"
+    )
 
 
 def _carried(made: Built, column: str) -> str:

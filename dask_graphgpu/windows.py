@@ -9,15 +9,17 @@ from typing import Any
 from uuid import uuid4
 
 import dask.dataframe as dd
+import numpy as np
 import pandas as pd
 from dask.base import is_dask_collection
 from dask.delayed import Delayed, delayed
 
 from dask_graphgpu.algorithms import ALGORITHMS
-from dask_graphgpu.arguments import check_flag, is_real, refuse
+from dask_graphgpu.arguments import check_flag
 from dask_graphgpu.cluster.waiting import begun, waited_for
 from dask_graphgpu.errors import InvalidArgument, briefly, guess
 from dask_graphgpu.inputs import Built
+from dask_graphgpu.io.times import as_times, is_time
 from dask_graphgpu.partition import empty
 from dask_graphgpu.partition.empty import EmptyPartition
 from dask_graphgpu.partition.filtered import SomeRows, by_windows, least_and_most
@@ -38,28 +40,27 @@ _FROM = {
 class Spacing:
     """How windows are cut: by a column, called ``carried`` in partitions, so many units long, one of them at ``start``.
 
-    ``start`` None: at the least value.
+    ``start`` None: at the least value. ``kind`` is the column's dtype; of times numbers are those that edges carry.
     """
 
     column: str
     carried: str
     every: int | float
     start: int | float | None
+    kind: Any
 
-    def __post_init__(self) -> None:
-        if not is_real(self.every) or not 0 < self.every < math.inf:
-            refuse("every", self.every, "is a number above 0")
-        if self.start is not None and not is_real(self.start):
-            refuse("start", self.start, "is a number, or None for the least value of the column")
+    def shown(self, low: int | float) -> Any:
+        """Where a window begins, as the column has it."""
+        return as_times(np.array([int(low)]), self.kind).iloc[0] if is_time(self.kind) else low
 
     def edges(self, least: int | float, most: int | float) -> list[int | float]:
         """Where windows begin and end that hold all values."""
         start = least if self.start is None else self.start
-        first, last = (math.floor((value - start) / self.every) for value in (least, most))
+        first, last = (math.floor((value - start) // self.every) for value in (least, most))
         if last - first >= _MOST:
             raise InvalidArgument(
-                f"every={self.every} makes {last - first + 1:,} windows of the values {least} to {most} of "
-                f"{self.column!r}; at most {_MOST:,} are allowed: give a larger one"
+                f"every={self.every} makes {last - first + 1:,} windows of the values {self.shown(least)} to "
+                f"{self.shown(most)} of {self.column!r}; at most {_MOST:,} are allowed: give a larger one"
             )
         return [start + number * self.every for number in range(first, last + 2)]
 
@@ -75,7 +76,7 @@ class Windows:
         check_flag("warm", warm)
         self._graph, self._made, self._spacing, self._warm = graph, made, spacing, warm
 
-    def graphs(self) -> Iterator[tuple[int | float, Any]]:
+    def graphs(self) -> Iterator[tuple[Any, Any]]:
         """The least value of each window and its graph, in memory; windows without a row are left out.
 
         Waits for a graph that is being built on a cluster.
@@ -89,6 +90,7 @@ class Windows:
         for number, low in waited_for(lows, "windows()") if isinstance(lows, Delayed) else lows:
             part: Any = delayed(_part, pure=False) if made.lazy else _part
             held = part(found, number)
+            low = self._spacing.shown(low)
             state = f"{self._spacing.column} from {low}"
             new = replace(
                 made, held=held, saved=None, vertices=None, token=uuid4().hex, state=state
@@ -158,7 +160,7 @@ def _part(pieces: Pieces, number: int) -> Partition | EmptyPartition:
     return found
 
 
-def _with_window(frame: Any, low: int | float) -> Any:
+def _with_window(frame: Any, low: Any) -> Any:
     if WINDOW in frame.columns:
         raise InvalidArgument(
             f"the result has a column {WINDOW!r} already: give it another name with columns="

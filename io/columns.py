@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dask_graphgpu.errors import InvalidEdges
+from dask_graphgpu.io import times
 from dask_graphgpu.io.hints import how_to_drop
 from dask_graphgpu.io.schema import (
     OR_NO_WEIGHTS,
@@ -93,15 +94,21 @@ def number_array(
     *,
     gaps: bool = False,
 ) -> np.ndarray:
-    """A numeric column as a NumPy array, without nulls, in the type that the frame declares.
+    """A column of numbers or times as a NumPy array, without nulls, in the type that the frame declares.
+
+    Times are int64, as of `times.as_numbers`.
 
     ``instead`` : what else errors may say can be done.
     ``gaps`` : whether NaN, and nulls among floats, are NaN instead of an error.
     """
+    if times.is_time(series.dtype) and not instead:
+        if nulls := int(series.isna().sum()):
+            raise nulls_in_numbers(name, nulls, "nulls or NaT", where, instead, series.dtype)
+        return times.as_numbers(series)
     if not is_number(series.dtype):
+        carried = "numbers of up to 64 bits" + ("" if instead else " and times")
         raise InvalidEdges(
-            f"column {name!r} is of type {series.dtype}; edges carry numbers of up to 64 bits "
-            f"only{instead}"
+            f"column {name!r} is of type {series.dtype}; edges carry {carried} only{instead}"
         )
     if isinstance(series.dtype, pd.ArrowDtype):
         plain = _one_chunk(_chunked(pa.array(series)), name, where)

@@ -155,8 +155,8 @@ ALLOWED["methods"] = {
     "labelled",
     "signatures",
 }
-ALLOWED["windows"] = {"algorithms", "arguments", "cluster", "errors", "inputs", "partition"}
-ALLOWED["filtering"] = {"arguments", "cluster", "errors", "inputs", "partition", "windows"}
+ALLOWED["windows"] = {"algorithms", "arguments", "cluster", "errors", "inputs", "io", "partition"}
+ALLOWED["filtering"] = {"arguments", "cluster", "errors", "inputs", "io", "partition", "windows"}
 ALLOWED["graphs"] = set(ALLOWED)
 ALLOWED["matching"] = {"arguments", "errors", "ingest", "io", "kernels", "partition"}
 ALLOWED["report_drawing"] = {"errors", "optional", "report"}

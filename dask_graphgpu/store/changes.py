@@ -12,6 +12,7 @@ import pyarrow as pa
 from dask_graphgpu.errors import InvalidArgument, InvalidSavedGraph
 from dask_graphgpu.io.generation import OpenFolder
 from dask_graphgpu.io.schema import EdgeSchema
+from dask_graphgpu.io.times import as_times, is_time
 from dask_graphgpu.partition.growth import Growth
 from dask_graphgpu.partition.ids import VertexIds
 from dask_graphgpu.store import manifest
@@ -31,7 +32,8 @@ def changes_since(saved: Saved, since: int) -> tuple[pd.DataFrame, pd.DataFrame]
     growth, schema = growth_since(saved, since), saved.schema
     added = _frame(growth, (growth.source, growth.destination), schema)
     for name, column in _carried(saved).items():
-        added[column] = pd.Series(growth.columns[name]).astype(dict(schema.dtypes)[column])
+        values, kind = growth.columns[name], dict(schema.dtypes)[column]
+        added[column] = as_times(values, kind) if is_time(kind) else pd.Series(values).astype(kind)
     return added, _frame(growth, growth.removed_pairs, schema)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -15,6 +16,7 @@ from dask_graphgpu.io.schema import EdgeSchema, arrow_id_type
 from dask_graphgpu.store.manifest import Kind
 from dask_graphgpu.store.shape import Each, Maybe, is_count, is_number, one_of
 
+_ZONED = re.compile(r"timestamp\[(\w+), tz=(.+)\]")
 _SIDE = one_of("source", "destination")
 _ROWS = {"offsets": str, "neighbours": str, "columns": Each(str)}
 _LAYERED = {**_ROWS, "starts": str, "sources": str, "seconds": is_number}
@@ -159,9 +161,12 @@ def _dtype_to_text(dtype: Any) -> str:
 
 
 def _dtype_from_text(text: str) -> Any:
-    backend, name, *missing = text.split(":")
+    backend, _, name = text.partition(":")
     if backend == "string":
-        return pd.StringDtype(name, na_value=np.nan if missing == ["NaN"] else pd.NA)
+        name, _, missing = name.partition(":")
+        return pd.StringDtype(name, na_value=np.nan if missing == "NaN" else pd.NA)
     if backend == "arrow":
+        if zoned := _ZONED.fullmatch(name):
+            return pd.ArrowDtype(pa.timestamp(*zoned.groups()))
         return pd.ArrowDtype(pa.type_for_alias(name))
     return np.dtype(name) if backend == "numpy" else pd.api.types.pandas_dtype(name)

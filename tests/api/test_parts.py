@@ -3,6 +3,7 @@
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -166,6 +167,64 @@ def test_the_weight_column_itself():
     frame = made()
     found = frame.graph().persist().where("weight", 5).degree()
     pd.testing.assert_frame_equal(found, frame[frame.weight >= 5].graph().degree())
+
+
+KINDS = {
+    "datetime64[us]": "datetime64[us]",
+    "datetime64[ns]": "datetime64[ns]",
+    "zone": "datetime64[us, Europe/Berlin]",
+    "arrow": pd.ArrowDtype(pa.timestamp("ms")),
+    "arrow zone": pd.ArrowDtype(pa.timestamp("s", "+01:00")),
+    "date": pd.ArrowDtype(pa.date32()),
+}
+
+
+def timed(kind):
+    frame = made()
+    times = pd.Timestamp("2026-03-01") + pd.to_timedelta(frame.pop("day"), "D")
+    if "zone" in kind:
+        times = times.dt.tz_localize("UTC")
+    if kind == "date":
+        times = times.dt.date
+    return frame.assign(time=times.astype(KINDS[kind]))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_times(kind, tmp_path):
+    frame, days = timed(kind), made()
+    low, high = (
+        pd.Timestamp(f"2026-03-0{day}", tz="UTC" if "zone" in kind else None) for day in (4, 8)
+    )
+    graph = frame.graph().persist(columns="time")
+    wanted = chosen(days, 3, 7).graph().degree()
+    pd.testing.assert_frame_equal(graph.where("time", low, high).degree(), wanted)
+    found = graph.windows("time", pd.Timedelta("2D"), start=low).degree()
+    wanted = days.graph().persist(columns="day").windows("day", 2, start=3).degree()
+    begins = (
+        pd.to_datetime(found.pop("window"), utc=True) - pd.Timestamp("2026-03-01", tz="UTC")
+    ).dt.days
+    assert begins.tolist() == wanted.pop("window").tolist()
+    pd.testing.assert_frame_equal(found, wanted)
+    graph.save(tmp_path / "saved", columns="time")
+    saved = dg.load(tmp_path / "saved").append(frame.iloc[:9])
+    added = saved.changes(0)[0]
+    assert added["time"].tolist() == frame["time"].iloc[:9].tolist()
+    assert added["time"].dtype == frame["time"].dtype
+    assert saved.where("time", low, high).num_edges() > len(chosen(days, 3, 7))
+
+
+def test_times_that_are_none():
+    frame = timed("datetime64[us]")
+    graph = frame.graph().persist(columns="time")
+    with pytest.raises(InvalidArgument, match=r"low.*time zone|low.*is a time of datetime64"):
+        graph.where("time", pd.Timestamp("2026-03-04", tz="UTC"))
+    with pytest.raises(InvalidArgument, match=r"low=5.*is a time of datetime64\[us\]"):
+        graph.where("time", 5)
+    with pytest.raises(InvalidArgument, match=r"every=3.*Timedelta"):
+        graph.windows("time", 3)
+    frame.loc[3, "time"] = pd.NaT
+    with pytest.raises(dg.errors.InvalidEdges, match="'time' has 1 nulls or NaT"):
+        frame.graph().persist(columns="time")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,79 @@
+"""Columns of times: edges carry them as whole numbers of the column's unit, since 1970 and in UTC."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from dask_graphgpu.io.schema import value_type
+
+
+def is_time(dtype: Any) -> bool:
+    """Whether a dtype of pandas holds dates or times of a calendar."""
+    if isinstance(dtype, pd.DatetimeTZDtype):
+        return True
+    kind = value_type(dtype)
+    return kind is not None and (pa.types.is_timestamp(kind) or pa.types.is_date(kind))
+
+
+def as_numbers(series: pd.Series[Any]) -> np.ndarray:
+    """The times of a column without nulls, int64."""
+    if not isinstance(series.dtype, pd.ArrowDtype):
+        numbers: np.ndarray = series.astype("int64").to_numpy()
+        return numbers
+    values = pa.chunked_array(pa.array(series))
+    narrow = pa.int32() if pa.types.is_date32(values.type) else pa.int64()
+    return np.asarray(values.cast(narrow).cast(pa.int64()))
+
+
+def number_of(time: Any, dtype: Any) -> int:
+    """A time as columns of this dtype have it.
+
+    Raises
+    ------
+    ValueError, TypeError
+        It is no time, or one has a zone and the other has none.
+    """
+    if isinstance(time, bool | int | float):
+        raise TypeError("a number is no time")
+    if isinstance(dtype, pd.ArrowDtype) and not hasattr(dtype.pyarrow_dtype, "tz"):
+        time = pd.Timestamp(time).date()  # of dates
+    else:
+        time = pd.Timestamp(time)
+        zone = getattr(dtype, "tz", getattr(getattr(dtype, "pyarrow_dtype", None), "tz", None))
+        if (time.tz is None) != (zone is None):
+            raise TypeError("of a time and a column, one has a time zone and the other has none")
+    return int(as_numbers(pd.Series([time]).astype(dtype))[0])
+
+
+def as_times(numbers: np.ndarray, dtype: Any) -> pd.Series[Any]:
+    """`as_numbers` undone."""
+    if isinstance(dtype, pd.ArrowDtype) and pa.types.is_date32(dtype.pyarrow_dtype):
+        numbers = numbers.astype(np.int32)
+    return pd.Series(numbers).astype(dtype)
+
+
+def units_of(length: Any, dtype: Any) -> int | float:
+    """How many units of columns of this dtype a length of time has.
+
+    Raises
+    ------
+    ValueError, TypeError
+        It is no length of time.
+    """
+    if isinstance(length, bool | int | float):
+        raise TypeError("a number is no length of time")
+    units = pd.Timedelta(length) / pd.Timedelta(1, _unit(dtype))
+    return int(units) if units.is_integer() else float(units)
+
+
+def _unit(dtype: Any) -> Any:
+    kind = getattr(dtype, "pyarrow_dtype", None)
+    if kind is None:
+        return getattr(dtype, "unit", None) or np.datetime_data(dtype)[0]
+    if pa.types.is_timestamp(kind):
+        return kind.unit
+    return "D" if pa.types.is_date32(kind) else "ms"
