@@ -73,6 +73,8 @@ class Methods:
     clustering_coefficient = _method(algorithms.ClusteringCoefficient)
     label_propagation = _method(algorithms.LabelPropagation)
     jaccard = _method(algorithms.Jaccard)
+    similar = _method(algorithms.Similar)
+    project = _method(algorithms.Project)
     hits = _method(algorithms.HITS)
     louvain = _method(algorithms.Louvain)
     leiden = _method(algorithms.Leiden)

@@ -85,7 +85,8 @@ class Report:
     ``sides``: what the "gpu" and the "cpu" have done of a run that they share. ``compiled``: seconds
     that compiling took, which no advance counts. ``took``: seconds to "read" and to "build" the graph. ``graph``:
     how many "edges" and "vertices" it has, and its "bytes" where it is on one rank. ``ignored``: rows of frames among
-    the arguments, by argument, whose ids are no vertices.
+    the arguments, by argument, whose ids are no vertices. ``left_out``: "vertices" that a cut-off passes over as
+    neighbours in common, and the ordered "pairs" of vertices that have one in common, each time.
     ``number`` tells the reports of a process apart.
     """
 
@@ -103,6 +104,7 @@ class Report:
     sides: dict[str, dict[str, int]] = field(default_factory=dict)
     graph: dict[str, int] = field(default_factory=dict)
     ignored: dict[str, int] = field(default_factory=dict)
+    left_out: dict[str, int] = field(default_factory=dict)
     compiled: float = 0.0
     took: dict[str, float] = field(default_factory=dict)
     number: int = field(default_factory=_numbers.__next__, compare=False)
@@ -179,6 +181,7 @@ class Report:
         frame.attrs["memory"] = self.memory
         frame.attrs["graph"] = dict(self.graph)
         frame.attrs["ignored"] = dict(self.ignored)
+        frame.attrs["left_out"] = dict(self.left_out)
         frame.attrs["disk_bytes"] = self.disk_bytes
         frame.attrs["moved"] = {way: dict(of) for way, of in self.moved.items()}
         frame.attrs["sides"] = {side: dict(of) for side, of in self.sides.items()}
@@ -258,7 +261,8 @@ def last_report() -> RunReport:
         and ``seconds``, without those that compiling took. ``attrs["algorithm"]`` names the method.
         ``attrs["graph"]`` has the number of ``edges`` (rows) and ``vertices`` of the graph, and its ``bytes`` (not on
         several ranks). ``attrs["ignored"]`` has, by argument, the rows of a frame such as ``initial`` whose ids are
-        no vertices of the graph.
+        no vertices of the graph. ``attrs["left_out"]`` has the ``vertices`` that a ``degree_cutoff`` has passed over
+        as neighbours in common, and the ordered ``pairs`` of vertices that have one of them in common, each time.
         ``attrs["seconds"]`` has the seconds of each part: to "read" and "build" the graph, for this run or when it
         was persisted (not of a saved one), "compile", which is ``attrs["compile_seconds"]`` too, and "run".
         ``attrs["disk_bytes"]`` is what was read of edges that lie in pages on disk. With ``engine="hybrid"``,

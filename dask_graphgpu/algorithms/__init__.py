@@ -32,8 +32,10 @@ from dask_graphgpu.algorithms.louvain import Louvain
 from dask_graphgpu.algorithms.minimum_spanning_forest import MinimumSpanningForest
 from dask_graphgpu.algorithms.neural_network import NeuralNetwork
 from dask_graphgpu.algorithms.pagerank import PageRank
+from dask_graphgpu.algorithms.project import Project
 from dask_graphgpu.algorithms.run_program import RunProgram
 from dask_graphgpu.algorithms.shortest_path import ShortestPath
+from dask_graphgpu.algorithms.similar import Similar
 from dask_graphgpu.algorithms.ssnsp import SSNSP
 from dask_graphgpu.algorithms.sssp import SSSP
 from dask_graphgpu.algorithms.sswp import SSWP
@@ -62,6 +64,8 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "clustering_coefficient": ClusteringCoefficient,
     "label_propagation": LabelPropagation,
     "jaccard": Jaccard,
+    "similar": Similar,
+    "project": Project,
     "minimum_spanning_forest": MinimumSpanningForest,
     "betweenness_centrality": BetweennessCentrality,
     "edge_betweenness_centrality": EdgeBetweennessCentrality,
@@ -108,9 +112,11 @@ __all__ = [
     "MinimumSpanningForest",
     "NeuralNetwork",
     "PageRank",
+    "Project",
     "Resumable",
     "RunProgram",
     "ShortestPath",
+    "Similar",
     "StronglyConnectedComponents",
     "TriangleCount",
     "WeaklyConnectedComponents",

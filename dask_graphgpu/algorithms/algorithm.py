@@ -142,7 +142,7 @@ def as_plain_ids(algorithm: Algorithm, *names: str, several: bool = True) -> Non
 
 def check_names_no_vertex(algorithm: Algorithm, rows: Mapping[str, int]) -> None:
     """Raise where an argument, or a frame of so many ``rows``, names a vertex of a graph that has none."""
-    for name in ("source", "target", "sources", "center"):
+    for name in ("source", "target", "sources", "center", "between"):
         value = getattr(algorithm, name, None)
         if name == "sources" and is_whole(value):
             raise InvalidArgument(f"sources={value}; the graph has 0 vertices")

@@ -144,6 +144,24 @@ def dense_ids(run: Run, name: str) -> np.ndarray:
     return np.concatenate(found)
 
 
+def mark_rows(run: Run, name: str, value: Any, marks: Any) -> None:
+    """Set ``marks``, an array over vertices, at those that an argument names: a list of ids, or a frame; collective.
+
+    Raises
+    ------
+    UnknownVertex
+        One of them is not a vertex.
+    """
+    if not isinstance(value, FrameColumns):
+        rows, _ = run.rows_of(run.ids.find(value))
+    elif run.ranks is None:
+        rows = dense_ids(run, name)
+    else:
+        chunks = [chunk for chunk in run.frames[name] if len(chunk)]
+        rows, _ = run.ids.to_owners(_numbers(run, name, chunks), [])
+    marks[rows] = True
+
+
 def numbers_by_row(run: Run, names: Sequence[str]) -> tuple[np.ndarray, int, list[np.ndarray]]:
     """Numbers of the vertices that the rows of frames of one length name; on several ranks.
 

@@ -33,7 +33,7 @@ _MOST = 1000
 # Of a report, beside its advances and the ranks' times.
 _ABOUT = (
     "algorithm", "ranks", "memory", "disk_bytes", "disk_waited", "moved", "sides", "graph", "compiled", "took",
-    "ignored",
+    "ignored", "left_out",
 )  # fmt: skip
 
 

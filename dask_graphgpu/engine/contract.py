@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from dask_graphgpu.engine.contract_groups import Groups
 from dask_graphgpu.engine.contract_searches import Searches
+from dask_graphgpu.engine.contract_similarity import Similarities
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from dask_graphgpu.report import Report
 
 
-class Engine(Searches, Groups, Protocol):
+class Engine(Searches, Groups, Similarities, Protocol):
     """What algorithms call; arguments and results are those of every engine."""
 
     def run(self, program: VertexProgram, view: View, options: RunOptions) -> State:

@@ -13,6 +13,7 @@ from dask_graphgpu.engine.cpu.louvain import leiden, louvain
 from dask_graphgpu.engine.cpu.pagerank import pagerank
 from dask_graphgpu.engine.cpu.peeling import core_numbers, k_core
 from dask_graphgpu.engine.cpu.programs import run_each
+from dask_graphgpu.engine.cpu.similar import similar
 from dask_graphgpu.engine.cpu.strong_components import strong_components
 from dask_graphgpu.engine.cpu.triangles import neighbour_arcs, triangles
 from dask_graphgpu.engine.cpu.two_sided import two_sided_path

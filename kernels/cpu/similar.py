@@ -1,0 +1,161 @@
+"""The most similar vertices of each: walks of two edges added up in an array, and a heap of the best.
+
+Encoding
+--------
+number : place of a vertex in the order of the user's ids
+rows : of some vertices, their places in `offsets`; ``mine`` has their numbers
+at, targets : the rows that second steps go along, by what `neighbours` has; they hold numbers
+amount : what a neighbour in common counts, by what `neighbours` has; 0: it is passed over
+kind : 0 the sum of amounts, 1 Jaccard, 2 overlap, 3 cosine, 4 Sorensen
+"""
+
+import numpy as np
+
+from dask_graphgpu.kernels.compile import inner, jit
+
+_ONE = np.uint64(1)
+
+
+@jit
+def steps(lo, hi, rows, offsets, neighbours, at, amount, found):
+    """``found[i]`` = walks of two edges from the i-th vertex."""
+    for i in range(lo, hi):
+        row = np.uint64(rows[i])
+        number = 0
+        for e in range(offsets[row], offsets[row + _ONE]):
+            w = np.uint64(neighbours[e])
+            if amount[w] != 0:
+                number += at[w + _ONE] - at[w]
+        found[i] = number
+
+
+@inner
+def _walk(row, offsets, neighbours, at, targets, amount, common, seen):
+    """Add up, in ``common``, the neighbours in common with each vertex; how many are listed in ``seen``."""
+    number = 0
+    for e in range(offsets[row], offsets[row + _ONE]):
+        w = np.uint64(neighbours[e])
+        more = amount[w]
+        if more != 0:
+            for f in range(at[w], at[w + _ONE]):
+                x = np.uint64(targets[f])
+                before = common[x]
+                if before == 0:
+                    seen[number] = x
+                    number += 1
+                common[x] = before + more
+    return number
+
+
+@inner
+def _score(kind, scale, common, own, other):
+    if kind == 1:
+        return common / (own + other - common)
+    if kind == 2:
+        return common / min(own, other)
+    if kind == 3:
+        return common / np.sqrt(np.float64(own) * np.float64(other))
+    if kind == 4:
+        return 2 * common / (own + other)
+    return common * scale
+
+
+@inner
+def _worse(by_score, score, number, score_b, number_b):
+    """Whether one partner comes after another in a result."""
+    if by_score and score != score_b:
+        return score < score_b
+    return number > number_b
+
+
+@inner
+def _sink(by_score, second, score, begin, size):
+    """Move the top of a heap, of which the worst is at the top, to where it belongs."""
+    i = 0
+    x, value = second[begin], score[begin]
+    while True:
+        child = 2 * i + 1
+        if child >= size:
+            break
+        c = begin + child
+        if child + 1 < size and _worse(by_score, score[c + 1], second[c + 1], score[c], second[c]):
+            child += 1
+            c += 1
+        if not _worse(by_score, score[c], second[c], value, x):
+            break
+        second[begin + i], score[begin + i] = second[c], score[c]
+        i = child
+    second[begin + i], score[begin + i] = x, value
+
+
+@inner
+def _rise(by_score, second, score, begin, last):
+    """Move the last of a heap to where it belongs."""
+    i = last
+    x, value = second[begin + i], score[begin + i]
+    while i > 0:
+        parent = (i - 1) // 2
+        p = begin + parent
+        if not _worse(by_score, value, x, score[p], second[p]):
+            break
+        second[begin + i], score[begin + i] = second[p], score[p]
+        i = parent
+    second[begin + i], score[begin + i] = x, value
+
+
+@inner
+def _sort(by_score, second, score, begin, size):
+    """Put a heap in order, the best one first."""
+    for last in range(size - 1, 0, -1):
+        k = begin + last
+        second[begin], second[k] = second[k], second[begin]
+        score[begin], score[k] = score[k], score[begin]
+        _sink(by_score, second, score, begin, last)
+
+
+@jit
+def best(
+    lo, hi, rows, mine, offsets, neighbours, at, targets, amount, degree, kind, scale, later,
+    least_common, least_score, by_score, counts_only, starts, second, score, lengths,
+):  # fmt: skip
+    """Write the numbers and scores of the best partners of each vertex, as many as ``starts`` has room for.
+
+    Parameters
+    ----------
+    degree : by number
+    later : whether partners have larger numbers only
+    least_common, least_score : what a partner has at least
+    by_score : whether the best are those of the largest score, equal ones by number; else they are in this order
+    counts_only : whether nothing is written but ``lengths``, of all partners
+    lengths : how many there are of each
+    """
+    common = np.zeros(degree.size, amount.dtype)
+    seen = np.empty(degree.size, targets.dtype)
+    for i in range(lo, hi):
+        own = np.uint64(mine[i])
+        number = _walk(
+            np.uint64(rows[i]), offsets, neighbours, at, targets, amount, common, seen
+        )  # fmt: skip
+        begin = starts[i]
+        room = starts[i + 1] - begin
+        size = 0
+        for k in range(number):
+            x = np.uint64(seen[k])
+            shared = common[x]
+            common[x] = 0
+            if x == own or (later and x < own) or shared < least_common:
+                continue
+            value = _score(kind, scale, np.int64(shared), degree[own], degree[x])
+            if value < least_score:
+                continue
+            if counts_only or size < room:
+                if not counts_only:
+                    second[begin + size], score[begin + size] = x, value
+                    _rise(by_score, second, score, begin, size)
+                size += 1
+            elif _worse(by_score, score[begin], second[begin], value, x):
+                second[begin], score[begin] = x, value
+                _sink(by_score, second, score, begin, size)
+        if not counts_only:
+            _sort(by_score, second, score, begin, size)
+        lengths[i] = size
