@@ -30,6 +30,7 @@ from dask_graphgpu.algorithms.label_propagation import LabelPropagation
 from dask_graphgpu.algorithms.leiden import Leiden
 from dask_graphgpu.algorithms.louvain import Louvain
 from dask_graphgpu.algorithms.minimum_spanning_forest import MinimumSpanningForest
+from dask_graphgpu.algorithms.neighbor_aggregate import NeighborAggregate
 from dask_graphgpu.algorithms.neural_network import NeuralNetwork
 from dask_graphgpu.algorithms.pagerank import PageRank
 from dask_graphgpu.algorithms.run_program import RunProgram
@@ -70,6 +71,7 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "leiden": Leiden,
     "ego": Ego,
     "degree": Degree,
+    "neighbor_aggregate": NeighborAggregate,
     "belief_propagation": BeliefPropagation,
     "neural_network": NeuralNetwork,
     "heat_simulation": HeatSimulation,
@@ -106,6 +108,7 @@ __all__ = [
     "Leiden",
     "Louvain",
     "MinimumSpanningForest",
+    "NeighborAggregate",
     "NeuralNetwork",
     "PageRank",
     "Resumable",

@@ -24,6 +24,7 @@ PROGRAM = dg.VertexProgram(
 NEEDS = {
     "k_core": {"k": 2},
     "belief_propagation": {"priors": VALUES, "homophily": 0.6},
+    "neighbor_aggregate": {"values": VALUES},
     "neural_network": {"initial": 0.5},
     "heat_simulation": {"initial": 0.5, "step": 0.1},
     "circuit_simulation": {"terminals": VALUES},
