@@ -84,6 +84,8 @@ class Methods:
     ego = _method(algorithms.Ego)
     degree = _method(algorithms.Degree)
     neighbor_aggregate = _method(algorithms.NeighborAggregate)
+    topological_order = _method(algorithms.TopologicalOrder)
+    longest_path = _method(algorithms.LongestPath)
     belief_propagation = _method(algorithms.BeliefPropagation)
     neural_network = _method(algorithms.NeuralNetwork)
     heat_simulation = _method(algorithms.HeatSimulation)

@@ -28,6 +28,7 @@ from dask_graphgpu.algorithms.k_core import KCore
 from dask_graphgpu.algorithms.k_truss import KTruss
 from dask_graphgpu.algorithms.label_propagation import LabelPropagation
 from dask_graphgpu.algorithms.leiden import Leiden
+from dask_graphgpu.algorithms.longest_path import LongestPath
 from dask_graphgpu.algorithms.louvain import Louvain
 from dask_graphgpu.algorithms.minimum_spanning_forest import MinimumSpanningForest
 from dask_graphgpu.algorithms.neighbor_aggregate import NeighborAggregate
@@ -39,6 +40,7 @@ from dask_graphgpu.algorithms.ssnsp import SSNSP
 from dask_graphgpu.algorithms.sssp import SSSP
 from dask_graphgpu.algorithms.sswp import SSWP
 from dask_graphgpu.algorithms.strongly_connected_components import StronglyConnectedComponents
+from dask_graphgpu.algorithms.topological_order import TopologicalOrder
 from dask_graphgpu.algorithms.triangle_count import TriangleCount
 from dask_graphgpu.algorithms.weakly_connected_components import WeaklyConnectedComponents
 
@@ -72,6 +74,8 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "ego": Ego,
     "degree": Degree,
     "neighbor_aggregate": NeighborAggregate,
+    "topological_order": TopologicalOrder,
+    "longest_path": LongestPath,
     "belief_propagation": BeliefPropagation,
     "neural_network": NeuralNetwork,
     "heat_simulation": HeatSimulation,
@@ -106,6 +110,7 @@ __all__ = [
     "KTruss",
     "LabelPropagation",
     "Leiden",
+    "LongestPath",
     "Louvain",
     "MinimumSpanningForest",
     "NeighborAggregate",
@@ -115,6 +120,7 @@ __all__ = [
     "RunProgram",
     "ShortestPath",
     "StronglyConnectedComponents",
+    "TopologicalOrder",
     "TriangleCount",
     "WeaklyConnectedComponents",
 ]

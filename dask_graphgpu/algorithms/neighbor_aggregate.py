@@ -36,7 +36,7 @@ _TYPES = {
 
 @dataclass(frozen=True)
 class NeighborAggregate(Algorithm):
-    """Mean, sum, least, largest, count of neighbours' values.
+    """Mean, sum, min, max, count of neighbours' values.
 
     Several columns at once, over one pass along the edges: features of a vertex made of those around it.
 
@@ -63,8 +63,9 @@ class NeighborAggregate(Algorithm):
     frame
         ``vertex``, and ``<column>_<statistic>`` of each, in the order asked for. One row a vertex in ascending
         order of ids. A missing value (null or NaN, or a vertex that the frame does not name) is skipped, so
-        that ``count`` (int64) is how many neighbours have a value. Of none the sum is 0, and mean, min and max
-        are null. All but the count are float64: integers beyond 2**53 are rounded.
+        that ``count`` (int64) is how many neighbours have a value. Of none, and of weights that sum to 0, the
+        mean is null; of none min and max are null, and the sum is 0. All but the count are float64: integers
+        beyond 2**53 are rounded.
 
     Raises
     ------
@@ -159,11 +160,8 @@ class NeighborAggregate(Algorithm):
         if found is None:
             found = {part: statistic(run, values, self.direction, part) for part in wanted}
         if "mean" in kinds:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                found["mean"] = found["sum"] / found[over]
-            found["known"] = found[over] > 0
-        if "count" in found:
-            found["known"] = found["count"] > 0
+            total = np.where(found[over] == 0, 1, found[over])
+            found |= {"mean": found["sum"] / total, "over": found[over]}
         return found
 
 
@@ -171,7 +169,7 @@ def _column(run: Run, kind: str, parts: Mapping[str, Any]) -> Values:
     data = parts[kind]
     if not _TYPES[kind].nullable:
         return Values(data.take(run.rows))
-    known = parts["known"].take(run.rows)
+    known = parts["over" if kind == "mean" else "count"].take(run.rows) != 0
     return Values(np.where(known, data.take(run.rows), 0.0), known)
 
 

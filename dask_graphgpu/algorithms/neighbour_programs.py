@@ -53,4 +53,6 @@ def _program(combine: str, dtype: str, edges: str, *, weighted: bool) -> VertexP
         combine=combine,
         apply=lambda message, received, found: message if received else found,
         edges=edges,
+        wraps=dtype
+        == "int64",  # counts fit, and where edges are pushed sums that are checked do not run
     )

@@ -31,7 +31,8 @@ NEEDS = {
     "run": {"program": PROGRAM},
 }
 OF_A_VERTEX = ("bfs", "sssp", "sswp", "ssnsp", "shortest_path", "ego")
-WITHOUT = [name for name in ALGORITHMS if name not in OF_A_VERTEX]
+OF_NO_CYCLE = ("topological_order", "longest_path")
+WITHOUT = [name for name in ALGORITHMS if name not in (*OF_A_VERTEX, *OF_NO_CYCLE)]
 
 
 def nothing(value):
