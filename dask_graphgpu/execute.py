@@ -301,10 +301,10 @@ def _take_frames(
             continue
         rest = [str(c) for c in value.columns if c not in ids]
         number = algorithm.frame_columns(field.name)
-        if len(rest) != number:
+        if not rest if number is None else len(rest) != number:
+            wanted = {None: "at least one column", 1: "one column"}.get(number, f"{number} columns")
             raise InvalidArgument(
-                f"{field.name}: a frame with the id column(s) {list(ids)} and "
-                f"{'one column' if number == 1 else f'{number} columns'} of values; it has "
+                f"{field.name}: a frame with the id column(s) {list(ids)} and {wanted} of values; it has "
                 f"{[str(c) for c in value.columns]}"
             )
         frames[field.name] = ValueFrame.of(value, ids, rest, field.name)

@@ -113,6 +113,10 @@ def _feature(method: str, given: dict[str, Any], schema: EdgeSchema) -> Feature:
             raise InvalidArgument(
                 "features have one row for each vertex: give one source, not a list, and no target"
             )
+        if getattr(algorithm, "path", False):
+            raise InvalidArgument(
+                "features have one row for each vertex: leave path=True of longest_path out"
+            )
         if getattr(algorithm, "labels", None) is not None:
             raise InvalidArgument(
                 "features have one row for each vertex of the graph, and labels= may have others: call the method"

@@ -62,6 +62,9 @@ IN_PLACES = {
     "best links": lambda graph: graph.best_links(),
     "components with labels": lambda graph: graph.weakly_connected_components(labels=FEW),
     "degree": lambda graph: graph.degree(),
+    "statistics of neighbours": lambda graph: graph.neighbor_aggregate(
+        FEW, ["mean", "min", "count"], direction="both"
+    ),
     "louvain": lambda graph: graph.louvain(),
     "leiden": lambda graph: graph.leiden(),
     "leiden from groups": lambda graph: graph.leiden(initial=GROUPS),

@@ -28,8 +28,10 @@ from dask_graphgpu.algorithms.k_core import KCore
 from dask_graphgpu.algorithms.k_truss import KTruss
 from dask_graphgpu.algorithms.label_propagation import LabelPropagation
 from dask_graphgpu.algorithms.leiden import Leiden
+from dask_graphgpu.algorithms.longest_path import LongestPath
 from dask_graphgpu.algorithms.louvain import Louvain
 from dask_graphgpu.algorithms.minimum_spanning_forest import MinimumSpanningForest
+from dask_graphgpu.algorithms.neighbor_aggregate import NeighborAggregate
 from dask_graphgpu.algorithms.neural_network import NeuralNetwork
 from dask_graphgpu.algorithms.pagerank import PageRank
 from dask_graphgpu.algorithms.project import Project
@@ -40,6 +42,7 @@ from dask_graphgpu.algorithms.ssnsp import SSNSP
 from dask_graphgpu.algorithms.sssp import SSSP
 from dask_graphgpu.algorithms.sswp import SSWP
 from dask_graphgpu.algorithms.strongly_connected_components import StronglyConnectedComponents
+from dask_graphgpu.algorithms.topological_order import TopologicalOrder
 from dask_graphgpu.algorithms.triangle_count import TriangleCount
 from dask_graphgpu.algorithms.weakly_connected_components import WeaklyConnectedComponents
 
@@ -74,6 +77,9 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "leiden": Leiden,
     "ego": Ego,
     "degree": Degree,
+    "neighbor_aggregate": NeighborAggregate,
+    "topological_order": TopologicalOrder,
+    "longest_path": LongestPath,
     "belief_propagation": BeliefPropagation,
     "neural_network": NeuralNetwork,
     "heat_simulation": HeatSimulation,
@@ -108,8 +114,10 @@ __all__ = [
     "KTruss",
     "LabelPropagation",
     "Leiden",
+    "LongestPath",
     "Louvain",
     "MinimumSpanningForest",
+    "NeighborAggregate",
     "NeuralNetwork",
     "PageRank",
     "Project",
@@ -118,6 +126,7 @@ __all__ = [
     "ShortestPath",
     "Similar",
     "StronglyConnectedComponents",
+    "TopologicalOrder",
     "TriangleCount",
     "WeaklyConnectedComponents",
 ]

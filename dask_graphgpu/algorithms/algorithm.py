@@ -64,8 +64,8 @@ class Algorithm(ABC):
         """Columns of the vertices frame to read."""
         return ()
 
-    def frame_columns(self, name: str) -> int:
-        """How many columns of values a frame has that is given as the argument ``name``."""
+    def frame_columns(self, name: str) -> int | None:
+        """How many columns of values a frame has that is given as the argument ``name``; None: any number."""
         return 1
 
     def beside_groups(self, name: str) -> tuple[str, ...]:

@@ -40,16 +40,16 @@ from dask_graphgpu.algorithms.iterated import Iterated
 from dask_graphgpu.algorithms.linear_beliefs import EXPLICIT, System
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.vertex_values import (
-    FrameColumns,
     check_finite,
     check_values,
     read_values,
+    value_names,
     vertices_columns,
 )
 from dask_graphgpu.arguments import check_flag, check_real, refuse
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.io.results import ColumnType, Table, Values
-from dask_graphgpu.io.schema import EdgeSchema, find_vertex_columns
+from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.partition.view import View
 
 
@@ -182,12 +182,7 @@ class BeliefPropagation(Iterated):
         """Names of the columns of beliefs."""
         if self.coupling is None:
             return ["belief"]
-        if hasattr(self.priors, "columns"):  # a frame, which is not taken yet
-            meta = getattr(self.priors, "_meta", self.priors)
-            ids = find_vertex_columns(meta, schema, "priors")
-            return [f"belief_{c}" for c in self.priors.columns if c not in ids]
-        names = self.priors.names if isinstance(self.priors, FrameColumns) else self.priors
-        return [f"belief_{name}" for name in vertices_columns(list(names))]
+        return [f"belief_{name}" for name in value_names("priors", self.priors, schema)]
 
     def _priors(self, run: Run) -> np.ndarray:
         """Priors in dense order, of shape (num_vertices, classes)."""

@@ -105,6 +105,12 @@ class Run:
         """Dense ids of the (own) vertices, in ascending order of the user's ids."""
         return self.rows if self.ranks is None else self.ids.own_numbers()
 
+    @property
+    def by_place(self) -> Any:
+        """The view in which programs see as ids the places in the order of the user's ids."""
+        plain = self.ranks is not None or self.view.user_rank is None  # they are these anyway
+        return self.view if plain else self.view.with_user_numbers()
+
     def rows_of(self, dense: np.ndarray) -> tuple[Any, np.ndarray]:
         """Where some dense ids are in arrays, and which of the given those are: all, or the own."""
         if self.ranks is None:

@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphgpu.algorithms.known_values import known_values
 from dask_graphgpu.algorithms.run import Run
-from dask_graphgpu.algorithms.vertex_values import FrameColumns, numbers_of, read_values
+from dask_graphgpu.algorithms.vertex_values import FrameColumns, read_values
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.fields import Field
-from dask_graphgpu.partition import rowwise
-from dask_graphgpu.partition.device.masks import count_true
 from dask_graphgpu.program import VertexProgram
 
 START = "start"  # the column that a run puts in place of those of the vertices frame
@@ -30,11 +29,10 @@ def start_ranks(run: Run, value: Any, missing: np.ndarray | float) -> np.ndarray
         A value is null, negative or not finite, a vertex has two, or all are 0.
     """
     if isinstance(value, FrameColumns):
-        ranks, known = _known_values(run, value)
+        values, known = known_values(run, START, value)
     else:
         values, known = read_values(run, START, value)
-        ranks = values[:, 0]
-    ranks = np.where(known, ranks, missing)
+    ranks = np.where(known, values[:, 0], missing)
     total, least = run.total(ranks), run.least(ranks)
     if not (np.isfinite(total) and total > 0 and least >= 0):
         raise InvalidArgument(
@@ -43,32 +41,6 @@ def start_ranks(run: Run, value: Any, missing: np.ndarray | float) -> np.ndarray
         )
     scaled: np.ndarray = ranks / total
     return scaled
-
-
-def _known_values(run: Run, value: FrameColumns) -> tuple[np.ndarray, np.ndarray]:
-    """Values of the vertices that a frame names, and which vertices these are."""
-    n, (name,) = run.view.num_vertices, value.names
-    chunks = [chunk for chunk in run.frames[START] if len(chunk)]
-    if nulls := sum(int(each.sum()) for chunk in chunks for each in chunk.nulls.values()):
-        raise InvalidArgument(f"start: {nulls} of its values are null; fill or drop them")
-    rows, known = numbers_of(run, [chunk.ids() for chunk in chunks])
-    values, times = np.zeros(n, like=run.rows), np.zeros(n, np.uint64, like=run.rows)
-    each = (np.asarray(chunk.columns[name], np.float64, like=values) for chunk in chunks)
-    rows, given = rows[known], np.concatenate([values[:0], *each])[known]
-    ignored = len(known) - count_true(known)
-    if run.ranks is None:
-        add_at = run.view.rows.rowwise.add_at
-    else:
-        rows, (given,) = run.ids.to_owners(rows, [given])
-        ignored, add_at = int(run.ranks.sum(ignored)), rowwise.add_at
-    add_at(values, rows, given)
-    add_at(times, rows, 1)
-    if repeated := run.total(times > 1):
-        raise InvalidArgument(
-            f"start: {repeated} vertices have more than one row; drop the repeats"
-        )
-    run.report.ignored["start"] = ignored
-    return values, times > 0
 
 
 @cache

@@ -13,6 +13,7 @@ from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.arguments import check_real, is_real
 from dask_graphgpu.errors import InvalidArgument, UnknownVertex
 from dask_graphgpu.io.frames import is_frame
+from dask_graphgpu.io.schema import EdgeSchema, find_vertex_columns
 from dask_graphgpu.partition import rowwise
 from dask_graphgpu.partition.chunk import VertexChunk
 from dask_graphgpu.partition.device.masks import all_true, count_true
@@ -51,6 +52,16 @@ def check_values(name: str, value: Any, *, number: bool = False, several: bool =
         f"name{'s of columns' if several else ' of a column'} of the vertices frame"
         + (", or a number" if number else "")
     )
+
+
+def value_names(name: str, value: Any, schema: EdgeSchema) -> list[str]:
+    """Names of the columns of values that an argument gives, also of a frame that is not taken yet."""
+    if isinstance(value, FrameColumns):
+        return list(value.names)
+    if not hasattr(value, "columns"):
+        return list(vertices_columns(value))
+    ids = find_vertex_columns(getattr(value, "_meta", value), schema, name)
+    return [str(c) for c in value.columns if c not in ids]
 
 
 def vertices_columns(*values: Any) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
+from dask_graphgpu.engine.contract_features import Features
 from dask_graphgpu.engine.contract_groups import Groups
 from dask_graphgpu.engine.contract_searches import Searches
 from dask_graphgpu.engine.contract_similarity import Similarities
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from dask_graphgpu.report import Report
 
 
-class Engine(Searches, Groups, Similarities, Protocol):
+class Engine(Searches, Groups, Similarities, Features, Protocol):
     """What algorithms call; arguments and results are those of every engine."""
 
     def run(self, program: VertexProgram, view: View, options: RunOptions) -> State:

@@ -19,6 +19,7 @@ from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.plan import plan
 from dask_graphgpu.engine.shortcuts import (  # noqa: F401  what an engine has
     multi_bfs,
+    neighbour_statistics,
     pagerank,
     run_each,
     small_ego,

@@ -33,3 +33,7 @@ def pagerank(
 
 def small_ego(view: Any, center: Any, radius: Any, report: Any) -> None:
     """As of `contract.Engine`."""
+
+
+def neighbour_statistics(view: Any, values: Any, direction: Any, wanted: Any, report: Any) -> None:
+    """As of `contract.Engine`."""

@@ -50,7 +50,7 @@ def edges(rows=4000, vertices=1000):
 def same(found, wanted):
     """A result of any library beside a frame of pandas."""
     frame = pa.table(found).to_pandas()
-    wanted = pa.Table.from_pandas(wanted, preserve_index=False).to_pandas()
+    wanted = pa.Table.from_pandas(wanted, preserve_index=False).to_pandas(ignore_metadata=True)
     pd.testing.assert_frame_equal(frame, wanted, check_dtype=False)
 
 

@@ -24,13 +24,15 @@ PROGRAM = dg.VertexProgram(
 NEEDS = {
     "k_core": {"k": 2},
     "belief_propagation": {"priors": VALUES, "homophily": 0.6},
+    "neighbor_aggregate": {"values": VALUES},
     "neural_network": {"initial": 0.5},
     "heat_simulation": {"initial": 0.5, "step": 0.1},
     "circuit_simulation": {"terminals": VALUES},
     "run": {"program": PROGRAM},
 }
 OF_A_VERTEX = ("bfs", "sssp", "sswp", "ssnsp", "shortest_path", "ego")
-WITHOUT = [name for name in ALGORITHMS if name not in OF_A_VERTEX]
+OF_NO_CYCLE = ("topological_order", "longest_path")
+WITHOUT = [name for name in ALGORITHMS if name not in (*OF_A_VERTEX, *OF_NO_CYCLE)]
 
 
 def nothing(value):

@@ -185,8 +185,17 @@ def required(kind):
     return [each.name for each in fields(kind) if each.default is MISSING]
 
 
-PLAIN = [name for name in ALLOWED if not required(ALGORITHMS[name])]
+OF_NO_CYCLE = ["topological_order", "longest_path"]
+PLAIN = [name for name in ALLOWED if not required(ALGORITHMS[name]) and name not in OF_NO_CYCLE]
 OF_SOURCES = ["bfs", "sssp", "sswp", "ssnsp"]
+
+
+def test_methods_of_graphs_without_cycles():
+    edges = pd.DataFrame({"src": [1, 1, 2], "dst": [2, 3, 3]})
+    found = edges.graph().features([*OF_NO_CYCLE, "degree"])
+    assert found["position"].tolist() == found["distance"].tolist() == [0, 1, 2]
+    with pytest.raises(InvalidArgument, match="path=True"):
+        edges.graph().features({"longest_path": {"path": True}})
 
 
 @pytest.mark.parametrize("name", [*PLAIN, *OF_SOURCES])
@@ -198,7 +207,8 @@ def test_allowed_methods_have_a_row_for_each_vertex(name):
 
 
 def test_those_that_are_not_tried_need_more_than_a_source():
-    others = {*ALLOWED} - {*PLAIN, *OF_SOURCES}
+    others = {*ALLOWED} - {*PLAIN, *OF_SOURCES, *OF_NO_CYCLE}
     assert others == {
-        "belief_propagation", "neural_network", "heat_simulation", "circuit_simulation", "run"
+        "belief_propagation", "neural_network", "heat_simulation", "circuit_simulation", "run",
+        "neighbor_aggregate",
     }  # fmt: skip

@@ -43,6 +43,9 @@ UNREAD = {
     "belief_propagation": lambda g: g.belief_propagation(
         VERTICES[["vertex", "p"]].assign(p=lambda f: f["p"] / 10), homophily=0.51
     ),
+    "neighbor_aggregate": lambda g: g.neighbor_aggregate("p"),
+    "topological_order": None,  # there are cycles
+    "longest_path": None,
     "neural_network": lambda g: g.neural_network(initial=0.5, strength="toll"),
     "heat_simulation": None,
     "circuit_simulation": None,

@@ -23,6 +23,7 @@ NEEDED = {
     "k_core": {"k": 1},
     "ego": {"center": 0},
     "belief_propagation": {"priors": "./values.parquet", "homophily": 0.6},
+    "neighbor_aggregate": {"values": "./values.parquet"},
     "neural_network": {"initial": 0.5},
     "heat_simulation": {"initial": 0.5, "step": 0.1},
     "circuit_simulation": {"terminals": "./values.parquet"},

@@ -45,6 +45,10 @@ MORE = {
         {**ids, "WEIGHT": weight}
         for ids, weight in zip(IDS, ("uint8", "int64", "float", "double"), strict=True)
     ],
+    "neighbour_statistics": [
+        {**ids, "WEIGHT": weight}
+        for ids, weight in zip(IDS, ("uint8", "int64", "float", "double"), strict=True)
+    ],
     "leiden": SUMS,
     "louvain": SUMS,
     "peeling": [*IDS, *({**ids, "TIERED": "1"} for ids in IDS)],

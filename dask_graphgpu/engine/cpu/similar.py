@@ -41,7 +41,12 @@ class Comparing:
     report: Report
 
     def best(
-        self, rows: np.ndarray, mine: np.ndarray, first: Adjacency, at: np.ndarray, targets: np.ndarray
+        self,
+        rows: np.ndarray,
+        mine: np.ndarray,
+        first: Adjacency,
+        at: np.ndarray,
+        targets: np.ndarray,
     ) -> Found:
         """The partners of some vertices by number, vertex after vertex.
 

@@ -15,4 +15,11 @@ from dask_graphgpu.engine.cpu.predecessors import path, predecessors
 from dask_graphgpu.engine.hybrid.bfs import bfs
 from dask_graphgpu.engine.hybrid.components import components
 from dask_graphgpu.engine.hybrid.programs import run
-from dask_graphgpu.engine.shortcuts import multi_bfs, pagerank, run_each, small_ego, two_sided_path
+from dask_graphgpu.engine.shortcuts import (
+    multi_bfs,
+    neighbour_statistics,
+    pagerank,
+    run_each,
+    small_ego,
+    two_sided_path,
+)
