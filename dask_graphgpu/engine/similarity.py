@@ -101,3 +101,34 @@ class Similarity:
             return {}
         hubs = degrees[degrees > self.degree_cutoff].astype(np.int64)
         return {"vertices": len(hubs), "pairs": int((hubs * (hubs - 1)).sum())}
+
+    def best(self, first: Any, second: Any, common: Any, own: Any, other: Any, scale: float) -> Any:
+        """Of candidates the partners, in the order that is asked for; arrays of NumPy or CuPy.
+
+        Parameters
+        ----------
+        first, second : integer arrays
+            Numbers of the vertices of each candidate.
+        common, own, other : int64 arrays
+            Sums of amounts, and the degrees of both vertices.
+
+        Returns
+        -------
+        tuple of array
+            Of the candidates that are left: first, second, and their scores.
+        """
+        score = self.scores(common, own, other, scale)
+        kept = (common >= self.least_common) & (score >= self.least_score) & (first != second)
+        if self.later:
+            kept &= second > first
+        first, second, score = first[kept], second[kept], score[kept]
+        if self.top_k is None:
+            order = np.lexsort(np.stack([second, first]))
+        else:
+            keys = [second.astype(np.float64), -score, first.astype(np.float64)]
+            order = np.lexsort(np.stack(keys))
+        first, second, score = first[order], second[order], score[order]
+        if self.top_k is not None:
+            place = np.arange(len(first), like=first) - np.searchsorted(first, first)
+            first, second, score = (each[place < self.top_k] for each in (first, second, score))
+        return first, second, score

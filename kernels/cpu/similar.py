@@ -6,14 +6,18 @@ number : place of a vertex in the order of the user's ids
 rows : of some vertices, their places in `offsets`; ``mine`` has their numbers
 at, targets : the rows that second steps go along, by what `neighbours` has; they hold numbers
 amount : what a neighbour in common counts, by what `neighbours` has; 0: it is passed over
+cells : by number, the sum of amounts and the degree, side by side: one miss of the cache for both
 kind : 0 the sum of amounts, 1 Jaccard, 2 overlap, 3 cosine, 4 Sorensen
 """
 
 import numpy as np
 
 from dask_graphgpu.kernels.compile import inner, jit
+from dask_graphgpu.kernels.cpu.prefetch import prefetch
 
-_ONE = np.uint64(1)
+_ONE, _TWO = np.uint64(1), np.uint64(2)
+
+AHEAD = np.uint64(16)  # cells that are asked for before they are read
 
 
 @jit
@@ -30,20 +34,26 @@ def steps(lo, hi, rows, offsets, neighbours, at, amount, found):
 
 
 @inner
-def _walk(row, offsets, neighbours, at, targets, amount, common, seen):
-    """Add up, in ``common``, the neighbours in common with each vertex; how many are listed in ``seen``."""
+def _walk(row, offsets, neighbours, at, targets, amount, cells, seen):
+    """Add up in ``cells`` the neighbours in common with each vertex; how many are listed in ``seen``."""
     number = 0
-    for e in range(offsets[row], offsets[row + _ONE]):
+    stop = offsets[row + _ONE]
+    for e in range(offsets[row], stop):
         w = np.uint64(neighbours[e])
+        if e + _ONE < stop:
+            prefetch(targets, at[np.uint64(neighbours[e + _ONE])])
         more = amount[w]
         if more != 0:
-            for f in range(at[w], at[w + _ONE]):
-                x = np.uint64(targets[f])
-                before = common[x]
+            end = at[w + _ONE]
+            for f in range(at[w], end):
+                if f + AHEAD < end:
+                    prefetch(cells, _TWO * np.uint64(targets[f + AHEAD]))
+                cell = _TWO * np.uint64(targets[f])
+                before = cells[cell]
                 if before == 0:
-                    seen[number] = x
+                    seen[number] = targets[f]
                     number += 1
-                common[x] = before + more
+                cells[cell] = before + more
     return number
 
 
@@ -129,23 +139,24 @@ def best(
     counts_only : whether nothing is written but ``lengths``, of all partners
     lengths : how many there are of each
     """
-    common = np.zeros(degree.size, amount.dtype)
+    cells = np.zeros(2 * degree.size, amount.dtype)
+    cells[1::2] = degree
     seen = np.empty(degree.size, targets.dtype)
     for i in range(lo, hi):
         own = np.uint64(mine[i])
-        number = _walk(
-            np.uint64(rows[i]), offsets, neighbours, at, targets, amount, common, seen
-        )  # fmt: skip
+        number = _walk(np.uint64(rows[i]), offsets, neighbours, at, targets, amount, cells, seen)
         begin = starts[i]
         room = starts[i + 1] - begin
         size = 0
         for k in range(number):
+            if k + np.int64(AHEAD) < number:
+                prefetch(cells, _TWO * np.uint64(seen[k + np.int64(AHEAD)]))
             x = np.uint64(seen[k])
-            shared = common[x]
-            common[x] = 0
+            shared = np.int64(cells[_TWO * x])
+            cells[_TWO * x] = 0
             if x == own or (later and x < own) or shared < least_common:
                 continue
-            value = _score(kind, scale, np.int64(shared), degree[own], degree[x])
+            value = _score(kind, scale, shared, degree[own], np.int64(cells[_TWO * x + _ONE]))
             if value < least_score:
                 continue
             if counts_only or size < room:

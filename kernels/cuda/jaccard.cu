@@ -96,23 +96,32 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 2)
 }
 
 // Of the vertices `order[begin]` to `order[end - 1]`, whose edges begin at `starts[begin]` .. in
-// their order: a key (place of the vertex, place of another) for every walk of two edges to one
-// whose place, `rank`, comes later. A warp takes an edge.
+// their order: a key (place in `order`, rank of another) for every walk of two edges to one of a
+// later rank, or where `every` to any other. A warp takes an edge. `amount`, if any: what the vertex
+// in the middle counts, which goes to `sums`; those of 0 are passed over.
 extern "C" __global__ void __launch_bounds__(BLOCK, 2)
     walks(const OFFSET *offsets, const ID *neighbours, const ID *order, const ID *rank,
-          const uint64 *starts, uint64 begin, uint64 end, uint32 bits, uint64 *keys, uint64 *size) {
+          const uint64 *starts, uint64 begin, uint64 end, uint32 bits, uint32 every,
+          const uint64 *amount, uint64 *keys, uint64 *sums, uint64 *size) {
     for (uint64 edge = starts[begin] + warp_rank(); edge < starts[end]; edge += num_warps()) {
         uint64 place = begin + upper_bound(starts + begin + 1, end - begin, edge);
         ID v = order[place];
         ID u = neighbours[offsets[v] + (edge - starts[place])];
+        uint64 more = amount ? amount[u] : 1;
+        if (more == 0)
+            continue;
+        uint64 own = rank[v];
         OFFSET stop = offsets[u + 1];
         for (OFFSET e = offsets[u]; e < stop;) {
             uint32 here = stop - e < WARP ? (uint32)(stop - e) : WARP;
-            uint64 other = lane() < here ? rank[neighbours[e + lane()]] : 0;
-            bool later = lane() < here && other > place;
-            uint64 at = warp_places(later, size);
-            if (later)
+            uint64 other = lane() < here ? rank[neighbours[e + lane()]] : own;
+            bool taken = every ? other != own : other > own;
+            uint64 at = warp_places(taken, size);
+            if (taken) {
                 keys[at] = place << bits | other;
+                if (amount)
+                    sums[at] = more;
+            }
             e += here;
         }
     }

@@ -17,9 +17,6 @@ from dask_graphgpu.report import Report
 
 Found = tuple[np.ndarray, np.ndarray, np.ndarray]
 
-# Walks of a batch: its vertices have room for as many partners, at most, until the best are chosen.
-WALKS = 1 << 26
-
 
 @dataclass(frozen=True, eq=False)
 class Comparing:
@@ -59,32 +56,17 @@ class Comparing:
         at, targets : arrays
             The rows of neighbours, of numbers.
         """
-        walks = np.empty(len(rows), np.int64)
-        along = rows, first.offsets.view(np.uint64), first.neighbours, at.view(np.uint64)
-        for_blocks(
-            kernels.similar.steps, edge_blocks(offsets_of(first.degrees[rows])), *along, self.amounts, walks
-        )  # fmt: skip
-        work = offsets_of(walks)
-        cuts = np.searchsorted(work, np.arange(WALKS, work[-1], WALKS)) if len(rows) else []
-        found = [(mine[:0], targets[:0], np.empty(0))]
-        for some in np.split(np.arange(len(rows)), np.unique(cuts)):
-            if len(some):
-                part = slice(some[0], some[-1] + 1)
-                found.append(self._batch(rows[part], mine[part], along[1:], targets, walks[part]))
-        firsts, seconds, scores = zip(*found, strict=True)
-        return np.concatenate(firsts), np.concatenate(seconds), np.concatenate(scores)
-
-    def _batch(
-        self, rows: np.ndarray, mine: np.ndarray, along: tuple[np.ndarray, ...], targets: np.ndarray,
-        walks: np.ndarray,
-    ) -> Found:  # fmt: skip
         start, asked, kind = time.perf_counter(), self.asked, targets.dtype
-        lengths, blocks = np.empty(len(rows), np.int64), edge_blocks(offsets_of(walks))
+        walks, lengths = np.empty((2, len(rows)), np.int64)
+        along = rows, first.offsets.view(np.uint64), first.neighbours, at.view(np.uint64)
+        blocks = edge_blocks(offsets_of(first.degrees[rows]))
+        for_blocks(kernels.similar.steps, blocks, *along, self.amounts, walks)
+        blocks = edge_blocks(offsets_of(walks))
 
         def run(counts_only: bool, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             second, score = np.empty(starts[-1], kind), np.empty(starts[-1])
             for_blocks(
-                kernels.similar.best, blocks, rows, mine, *along, targets, self.amounts, self.degrees,
+                kernels.similar.best, blocks, rows, mine, *along[1:], targets, self.amounts, self.degrees,
                 asked.kind, self.scale, asked.later, asked.least_common, asked.least_score,
                 asked.top_k is not None, counts_only, starts, second, score, lengths,
             )  # fmt: skip
@@ -103,6 +85,12 @@ class Comparing:
             kept = np.repeat(starts[:-1] - offsets_of(lengths)[:-1], lengths) + np.arange(size)
             second, score = second[kept], score[kept]
         return np.repeat(mine, lengths), second, score
+
+
+def joined(found: list[Found]) -> Found:
+    """What was found of some vertices after another, as one."""
+    firsts, seconds, scores = zip(*found, strict=True)
+    return np.concatenate(firsts), np.concatenate(seconds), np.concatenate(scores)
 
 
 def similar(view: View, chosen: np.ndarray, asked: Similarity, report: Report) -> Found:

@@ -21,6 +21,7 @@ from dask_graphgpu.engine.gpu.path_counts import path_counts
 from dask_graphgpu.engine.gpu.peeling import core_numbers, k_core
 from dask_graphgpu.engine.gpu.predecessors import path, predecessors
 from dask_graphgpu.engine.gpu.programs import run
+from dask_graphgpu.engine.gpu.similar import similar
 from dask_graphgpu.engine.gpu.spanning_forest import spanning_forest
 from dask_graphgpu.engine.gpu.strong_components import strong_components
 from dask_graphgpu.engine.gpu.triangles import neighbour_arcs, triangles

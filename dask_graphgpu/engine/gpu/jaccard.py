@@ -80,21 +80,12 @@ def jaccard_two_hop(view: View, report: Report) -> tuple[Any, Any, Any]:
     work[1:] = cupy.cumsum(cupy.diff(reads[rows.offsets])[order], dtype=np.uint64)
     del reads
     found = [none]
-    ends = _ends(work, WALKS)
+    ends = ends_of(work, WALKS)
     bits = max((n - 1).bit_length(), 1)
     for begin, end, walks in ends:
         require(2 * 8 * walks, f"sorting {walks:,} walks of two edges")
-        keys, size = cupy.empty(walks, np.uint64), cupy.zeros(1, np.uint64)
-        edges = int(starts[end] - starts[begin])
-        launch.flat(
-            _kernel(rows, "walks"), edges * 32,
-            (
-                rows.offsets, rows.neighbours, order, rank, starts, np.uint64(begin),
-                np.uint64(end), np.uint32(bits), keys, size,
-            ),
-            threads=launch.THREADS,
-        )  # fmt: skip
-        found.append(_counted(keys[: int(size[0])], bits, order, degree))
+        keys, _ = walks_of(rows, order, rank, starts, (begin, end), walks, bits)
+        found.append(_counted(keys, bits, order, degree))
     first, second, values = (cupy.concatenate(parts) for parts in zip(*found, strict=True))
     walked = int(work[-1]) if n else 0
     report.advance(
@@ -104,7 +95,32 @@ def jaccard_two_hop(view: View, report: Report) -> tuple[Any, Any, Any]:
     return here.to_caller(first), here.to_caller(second), here.to_caller(values)
 
 
-def _ends(work: Any, most: int) -> list[tuple[int, int, int]]:
+def walks_of(
+    rows: Adjacency, order: Any, rank: Any, starts: Any, span: tuple[int, int], walks: int, bits: int,
+    amount: Any = None,
+) -> tuple[Any, Any]:  # fmt: skip
+    """Keys of the walks of two edges from a span of vertices, and what those count; see kernels/cuda/jaccard.cu.
+
+    ``amount`` : uint64, of every vertex; with it, walks to any vertex. None: to those of later ranks, and no sums.
+    """
+    begin, end = span
+    keys, size = cupy.empty(walks, np.uint64), cupy.zeros(1, np.uint64)
+    every = amount is not None
+    sums = cupy.empty(walks if every else 1, np.uint64)
+    edges = int(starts[end] - starts[begin])
+    launch.flat(
+        _kernel(rows, "walks"), edges * 32,
+        (
+            rows.offsets, rows.neighbours, order, rank, starts, np.uint64(begin), np.uint64(end),
+            np.uint32(bits), np.uint32(every), amount if every else np.uint64(0), keys, sums, size,
+        ),
+        threads=launch.THREADS,
+    )  # fmt: skip
+    number = int(size[0])
+    return keys[:number], sums[:number]
+
+
+def ends_of(work: Any, most: int) -> list[tuple[int, int, int]]:
     """Ranges of vertices of no more walks than `most`, or of one vertex, and how many they are, if there are."""
     ranges, begin, before, n = [], 0, 0, len(work) - 1
     while begin < n:

@@ -8,6 +8,7 @@ from dask_graphgpu.engine.paged.betweenness import betweenness
 from dask_graphgpu.engine.paged.components import components
 from dask_graphgpu.engine.paged.jaccard import jaccard_of_pairs
 from dask_graphgpu.engine.paged.peeling import core_numbers, k_core
+from dask_graphgpu.engine.paged.similar import similar
 from dask_graphgpu.engine.paged.strong_components import strong_components
 from dask_graphgpu.engine.paged.triangles import neighbour_arcs, triangles
 from dask_graphgpu.engine.paged.two_hop import jaccard_two_hop

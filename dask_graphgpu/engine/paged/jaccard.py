@@ -14,17 +14,14 @@ import numpy as np
 
 from dask_graphgpu.engine.cpu.edges import Paged, rows_on_disk
 from dask_graphgpu.engine.cpu.jaccard import common_neighbours, note
-from dask_graphgpu.partition import rowwise
-from dask_graphgpu.partition.csr import Adjacency, offsets_of
+from dask_graphgpu.engine.paged.at_hand import PLACES, rows_at_hand
+from dask_graphgpu.partition.csr import offsets_of
 from dask_graphgpu.partition.paged.rowwise import cuts_of
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
 
 # Bytes of a pair: its ends by length of their rows and in order, places, counts, and what intersecting takes.
 _OF_PAIR = 128
-
-# Bytes of an edge of a run while rows are chosen from it.
-_PLACES = 16
 
 # So many times less than the memory that is left is taken for rows.
 _USED = 2
@@ -56,7 +53,7 @@ def jaccard_of_pairs(
     order = np.argsort(place, kind="stable")
     counts = np.zeros(len(first), np.int64)
     with Paged(rows, report) as passes:
-        more = len(first) * _OF_PAIR + n * _OF_VERTEX + passes.longest * (ids + _PLACES)
+        more = len(first) * _OF_PAIR + n * _OF_VERTEX + passes.longest * (ids + PLACES)
         longest = int(degree[vertices].max(initial=0))
         passes.require(more + _USED * longest * ids, f"{len(first):,} pairs of {n:,} vertices")
         room = (rows.limits.memory - passes.held - more) // (_USED * ids)
@@ -77,7 +74,7 @@ def jaccard_of_pairs(
 def _against(passes: Paged, vertices: np.ndarray, near: np.ndarray, far: np.ndarray) -> np.ndarray:
     """Common neighbours of pairs of which the first are places in some vertices, ascending, and so are the others."""
     rows, found = passes.rows, np.empty(len(far), np.int64)
-    here = _brought(passes, vertices)
+    here = rows_at_hand(passes, vertices, passes.longest)
     size, number = int(here.offsets[-1]), len(vertices)
     marked = np.zeros(rows.num_vertices, np.bool_)
     marked[far] = True
@@ -89,14 +86,3 @@ def _against(passes: Paged, vertices: np.ndarray, near: np.ndarray, far: np.ndar
         ends = near[pairs], far[pairs] - lo + number
         found[pairs] = common_neighbours(offsets, here.neighbours, rows.num_vertices, *ends)
     return found
-
-
-def _brought(passes: Paged, vertices: np.ndarray) -> Adjacency:
-    """Rows of some vertices, ascending, in memory, and behind them room for a run of rows."""
-    rows = passes.rows
-    offsets = offsets_of(rows.offsets[vertices + 1] - rows.offsets[vertices])
-    neighbours = np.empty(int(offsets[-1]) + passes.longest, rows.neighbours.dtype)
-    for first, last, there in passes.among(vertices):
-        edges = rowwise.edges_of(rows, vertices[first:last])
-        neighbours[offsets[first] : offsets[last]] = there.neighbours[edges]
-    return Adjacency(offsets, neighbours)

@@ -10,6 +10,7 @@ from dask_graphgpu.engine.ranks.components import components
 from dask_graphgpu.engine.ranks.jaccard import jaccard_of_pairs, jaccard_two_hop
 from dask_graphgpu.engine.ranks.louvain import leiden, louvain
 from dask_graphgpu.engine.ranks.peeling import core_numbers, k_core
+from dask_graphgpu.engine.ranks.similar import similar
 from dask_graphgpu.engine.ranks.strong_components import strong_components
 from dask_graphgpu.engine.ranks.triangles import neighbour_arcs, triangles
 from dask_graphgpu.engine.shortcuts import pagerank, run_each, small_ego, two_sided_path

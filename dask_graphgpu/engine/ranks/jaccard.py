@@ -160,9 +160,7 @@ def jaccard_two_hop(view: RankView, report: Report) -> tuple[np.ndarray, np.ndar
     """
     rows, own, numbers = view.symmetric, view.num_owned, view.numbers
     degree = view.at_ghosts(rows.degrees.copy())
-    by_number = np.empty(view.graph_vertices, np.int64)
-    every = view.ranks.all_gather(numbers[:own]), view.ranks.all_gather(degree[:own])
-    by_number[np.concatenate(every[0]).astype(np.intp)] = np.concatenate(every[1])
+    by_number = degrees_by_number(view, degree)
     order = np.argsort(numbers[:own])
     starts = np.empty(own, np.int64)
     room = max(int(rows.offsets[own]), FEW_EDGES)
@@ -174,6 +172,15 @@ def jaccard_two_hop(view: RankView, report: Report) -> tuple[np.ndarray, np.ndar
         found.append(_pairs_of(view, cut[i] if i < parts else order[:0], degree, by_number, report))
     first, second, values = zip(*found, strict=True)
     return np.concatenate(first), np.concatenate(second), np.concatenate(values)
+
+
+def degrees_by_number(view: RankView, degree: np.ndarray) -> np.ndarray:
+    """Degrees of all vertices of the graph by number, of those of vertices that are here. Collective."""
+    own, numbers = view.num_owned, view.numbers
+    by_number = np.empty(view.graph_vertices, np.int64)
+    every = view.ranks.all_gather(numbers[:own]), view.ranks.all_gather(degree[:own])
+    by_number[np.concatenate(every[0]).astype(np.intp)] = np.concatenate(every[1])
+    return by_number
 
 
 def _pairs_of(
