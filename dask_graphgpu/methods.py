@@ -83,6 +83,7 @@ class Methods:
     edge_betweenness_centrality = _method(algorithms.EdgeBetweennessCentrality)
     ego = _method(algorithms.Ego)
     degree = _method(algorithms.Degree)
+    random_walks = _method(algorithms.RandomWalks)
     belief_propagation = _method(algorithms.BeliefPropagation)
     neural_network = _method(algorithms.NeuralNetwork)
     heat_simulation = _method(algorithms.HeatSimulation)

@@ -32,6 +32,7 @@ from dask_graphgpu.algorithms.louvain import Louvain
 from dask_graphgpu.algorithms.minimum_spanning_forest import MinimumSpanningForest
 from dask_graphgpu.algorithms.neural_network import NeuralNetwork
 from dask_graphgpu.algorithms.pagerank import PageRank
+from dask_graphgpu.algorithms.random_walks import RandomWalks
 from dask_graphgpu.algorithms.run_program import RunProgram
 from dask_graphgpu.algorithms.shortest_path import ShortestPath
 from dask_graphgpu.algorithms.ssnsp import SSNSP
@@ -70,6 +71,7 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "leiden": Leiden,
     "ego": Ego,
     "degree": Degree,
+    "random_walks": RandomWalks,
     "belief_propagation": BeliefPropagation,
     "neural_network": NeuralNetwork,
     "heat_simulation": HeatSimulation,
@@ -108,6 +110,7 @@ __all__ = [
     "MinimumSpanningForest",
     "NeuralNetwork",
     "PageRank",
+    "RandomWalks",
     "Resumable",
     "RunProgram",
     "ShortestPath",

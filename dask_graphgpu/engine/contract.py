@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from dask_graphgpu.engine.contract_groups import Groups
+from dask_graphgpu.engine.contract_samples import Samples
 from dask_graphgpu.engine.contract_searches import Searches
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from dask_graphgpu.report import Report
 
 
-class Engine(Searches, Groups, Protocol):
+class Engine(Searches, Groups, Samples, Protocol):
     """What algorithms call; arguments and results are those of every engine."""
 
     def run(self, program: VertexProgram, view: View, options: RunOptions) -> State:
