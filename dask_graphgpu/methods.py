@@ -88,6 +88,7 @@ class Methods:
     neighbor_aggregate = _method(algorithms.NeighborAggregate)
     topological_order = _method(algorithms.TopologicalOrder)
     longest_path = _method(algorithms.LongestPath)
+    random_walks = _method(algorithms.RandomWalks)
     belief_propagation = _method(algorithms.BeliefPropagation)
     neural_network = _method(algorithms.NeuralNetwork)
     heat_simulation = _method(algorithms.HeatSimulation)

@@ -35,6 +35,7 @@ from dask_graphgpu.algorithms.neighbor_aggregate import NeighborAggregate
 from dask_graphgpu.algorithms.neural_network import NeuralNetwork
 from dask_graphgpu.algorithms.pagerank import PageRank
 from dask_graphgpu.algorithms.project import Project
+from dask_graphgpu.algorithms.random_walks import RandomWalks
 from dask_graphgpu.algorithms.run_program import RunProgram
 from dask_graphgpu.algorithms.shortest_path import ShortestPath
 from dask_graphgpu.algorithms.similar import Similar
@@ -80,6 +81,7 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "neighbor_aggregate": NeighborAggregate,
     "topological_order": TopologicalOrder,
     "longest_path": LongestPath,
+    "random_walks": RandomWalks,
     "belief_propagation": BeliefPropagation,
     "neural_network": NeuralNetwork,
     "heat_simulation": HeatSimulation,
@@ -121,6 +123,7 @@ __all__ = [
     "NeuralNetwork",
     "PageRank",
     "Project",
+    "RandomWalks",
     "Resumable",
     "RunProgram",
     "ShortestPath",

@@ -19,4 +19,5 @@ from dask_graphgpu.engine.cpu.predecessors import predecessors as predecessors
 from dask_graphgpu.engine.cpu.programs import run as run
 from dask_graphgpu.engine.cpu.spanning_forest import spanning_forest as spanning_forest
 from dask_graphgpu.engine.cpu.trusses import trussness as trussness
+from dask_graphgpu.engine.cpu.walks import random_walks as random_walks
 from dask_graphgpu.engine.score_levels import components_at as components_at

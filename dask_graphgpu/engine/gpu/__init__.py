@@ -26,5 +26,6 @@ from dask_graphgpu.engine.gpu.spanning_forest import spanning_forest
 from dask_graphgpu.engine.gpu.strong_components import strong_components
 from dask_graphgpu.engine.gpu.triangles import neighbour_arcs, triangles
 from dask_graphgpu.engine.gpu.trusses import trussness
+from dask_graphgpu.engine.gpu.walks import random_walks
 from dask_graphgpu.engine.score_levels import components_at
 from dask_graphgpu.engine.shortcuts import pagerank, small_ego, two_sided_path

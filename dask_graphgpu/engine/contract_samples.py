@@ -1,0 +1,39 @@
+"""The contract of an engine: random walks and samples of neighbours; see `engine.contract`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from dask_graphgpu.engine.walking import WalkRule
+    from dask_graphgpu.partition.view import View
+    from dask_graphgpu.report import Report
+
+
+class Samples(Protocol):
+    """What draws random edges; vertices are given and told by their places in the order of the user's ids."""
+
+    def random_walks(
+        self, view: View, walks: np.ndarray, starts: np.ndarray, rule: WalkRule, report: Report
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Walks from some vertices, the same on all engines.
+
+        Parameters
+        ----------
+        view : View
+            With repeated edges, each of which may be taken.
+        walks : int64 array, shape (k,)
+            Their numbers, ascending; on ranks each gives some of them.
+        starts : int64 array, shape (k,)
+        rule : WalkRule
+
+        Returns
+        -------
+        walk : int64 array
+        step : int32 array
+            0 for the start.
+        vertex : unsigned array
+            One row a vertex of a walk, ordered by walk and step; on ranks each gives some of them.
+        """

@@ -1,0 +1,77 @@
+"""Rows whose neighbours are in the order of the user's ids, on the device; as `engine.cpu.rows_by_id`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import cupy
+import numpy as np
+
+from dask_graphgpu.engine.gpu import launch
+from dask_graphgpu.engine.gpu.device import DeviceView
+from dask_graphgpu.kernels.compile import cuda
+from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.device.memory import require
+
+
+@dataclass(frozen=True, eq=False)
+class RowsById:
+    """Rows of all vertices; kept with the graph.
+
+    Attributes
+    ----------
+    rows : Adjacency
+        Neighbours are numbers: places in the order of the user's ids, ascending within a row.
+    place : unsigned array, or None
+        Row of each vertex by its number; None: its number.
+    edge : integer array, or None
+        Place of each edge in the view's rows; None: its own.
+    """
+
+    rows: Adjacency
+    place: Any
+    edge: Any
+
+    @classmethod
+    def of(cls, here: DeviceView, rows: Adjacency, key: str) -> RowsById:
+        """The rows of a view, ``key`` "out" or "into"; sorted once where they are in another order."""
+        if here.user_rank is None:
+            return cls(rows, None, None)
+        return here.made(("rows by id", key), lambda: _sorted(here, rows))
+
+    def sums(self, here: DeviceView, weight: Any, key: str) -> Any:
+        """Sums of weights within a row up to and with each edge, float64; made once.
+
+        ``weight`` : in the order of the view's rows.
+        """
+
+        def made() -> Any:
+            require(16 * len(weight), f"sums of {len(weight):,} weights")
+            ordered = (weight if self.edge is None else weight[self.edge]).astype(np.float64)
+            before = cupy.empty(len(weight))
+            kernel = cuda("walks", defines=here.defines).kernel("add_up")
+            launch.flat(kernel, here.n, (self.rows.offsets, np.uint64(here.n), ordered, before))
+            return before
+
+        return here.made(("sums by id", key), made)
+
+
+def _sorted(here: DeviceView, rows: Adjacency) -> RowsById:
+    """The same rows, the edges of each by the numbers of neighbours; equal ones stay in their order."""
+    n, edges = here.n, rows.num_edges
+    require(5 * 8 * edges, f"ordering {edges:,} edges by the user's ids")
+    rank = here.user_rank.astype(here.id_dtype, copy=False)
+    row = cupy.searchsorted(
+        rows.offsets[1:], cupy.arange(edges, dtype=rows.offsets.dtype), side="right"
+    )
+    numbers = rank[rows.neighbours]
+    bits = max(n - 1, 1).bit_length()
+    if 2 * bits <= 64:
+        order = cupy.argsort((row.astype(np.uint64) << np.uint64(bits)) | numbers, kind="stable")
+    else:
+        order = cupy.lexsort(cupy.stack([numbers, row.astype(numbers.dtype)]))
+    place = cupy.empty_like(rank)
+    place[rank] = cupy.arange(n, dtype=rank.dtype)
+    narrow = order.astype(rows.offsets.dtype, copy=False)
+    return RowsById(Adjacency(rows.offsets, numbers[order]), place, narrow)

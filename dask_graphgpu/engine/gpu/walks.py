@@ -1,0 +1,61 @@
+"""Random walks, a thread each: the same as `engine.cpu.walks` makes.
+
+References
+----------
+.. [1] Yang, Zhang, Chen, Chen, Chen. KnightKing: a fast distributed graph random walk engine. SOSP 2019.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import cupy
+import numpy as np
+
+from dask_graphgpu.engine.gpu import launch
+from dask_graphgpu.engine.gpu.device import DeviceView
+from dask_graphgpu.engine.gpu.rows_by_id import RowsById
+from dask_graphgpu.engine.walking import WalkRule, trails
+from dask_graphgpu.kernels.compile import cuda
+from dask_graphgpu.partition.device.memory import require
+from dask_graphgpu.partition.view import View
+from dask_graphgpu.report import Report
+
+
+def random_walks(
+    view: View, walks: Any, starts: Any, rule: WalkRule, report: Report
+) -> tuple[Any, Any, Any]:
+    """Walks from some vertices; see the contract.
+
+    Notes
+    -----
+    One launch. Of second-order walks an edge is drawn as of others and kept with a probability by the vertex before,
+    else another one is drawn [1]_. The whole result lies on the device: 40 bytes a step at most.
+    """
+    begun = time.perf_counter()
+    here = DeviceView.of(view)
+    by_id = RowsById.of(here, here.out, "out")
+    before = by_id.sums(here, here.out.weight, "out") if rule.weighted else None
+    numbers, number = cupy.asarray(walks), len(walks)
+    require(40 * number * (rule.length + 1), f"{number:,} walks of {rule.length:,} steps")
+    path = cupy.empty((number, rule.length + 1), here.id_dtype)
+    path[:, 0] = cupy.asarray(starts)
+    made = cupy.zeros(number, np.int64)
+    rows = launch.struct([by_id.rows.offsets, by_id.rows.neighbours, before, by_id.place])
+    launch.flat(
+        cuda("walks", defines=here.defines).kernel("walk"), number,
+        (
+            rows, numbers, np.uint64(number), path, made, np.uint64(rule.length),
+            np.uint64(rule.seed), np.float64(1 / rule.p), np.float64(1 / rule.q),
+            np.float64(rule.restart),
+        ),
+    )  # fmt: skip
+    found = trails(numbers, cupy.zeros(number, np.int64), path, made, begins=True)
+    steps = len(found[0]) - number
+    report.advance(
+        "walk", supersteps=1, frontier=number, edges=steps, bytes=steps * here.id_dtype.itemsize,
+        seconds=time.perf_counter() - begun,
+    )  # fmt: skip
+    walk, step, vertex = (here.to_caller(each) for each in found)
+    return walk, step, vertex
