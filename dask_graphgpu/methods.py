@@ -86,6 +86,8 @@ class Methods:
     neighbor_aggregate = _method(algorithms.NeighborAggregate)
     topological_order = _method(algorithms.TopologicalOrder)
     longest_path = _method(algorithms.LongestPath)
+    maximal_independent_set = _method(algorithms.MaximalIndependentSet)
+    coloring = _method(algorithms.Coloring)
     belief_propagation = _method(algorithms.BeliefPropagation)
     neural_network = _method(algorithms.NeuralNetwork)
     heat_simulation = _method(algorithms.HeatSimulation)
