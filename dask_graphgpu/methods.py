@@ -89,6 +89,8 @@ class Methods:
     topological_order = _method(algorithms.TopologicalOrder)
     longest_path = _method(algorithms.LongestPath)
     random_walks = _method(algorithms.RandomWalks)
+    maximal_independent_set = _method(algorithms.MaximalIndependentSet)
+    coloring = _method(algorithms.Coloring)
     belief_propagation = _method(algorithms.BeliefPropagation)
     neural_network = _method(algorithms.NeuralNetwork)
     heat_simulation = _method(algorithms.HeatSimulation)

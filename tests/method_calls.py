@@ -65,6 +65,8 @@ IN_PLACES = {
     "statistics of neighbours": lambda graph: graph.neighbor_aggregate(
         FEW, ["mean", "min", "count"], direction="both"
     ),
+    "independent set": lambda graph: graph.maximal_independent_set(),
+    "coloring": lambda graph: graph.coloring(seed=1),
     "louvain": lambda graph: graph.louvain(),
     "leiden": lambda graph: graph.leiden(),
     "leiden from groups": lambda graph: graph.leiden(initial=GROUPS),

@@ -18,6 +18,7 @@ from dask_graphgpu.algorithms.bridges import Bridges
 from dask_graphgpu.algorithms.circuit_simulation import CircuitSimulation
 from dask_graphgpu.algorithms.cluster_metrics import ClusterMetrics
 from dask_graphgpu.algorithms.clustering_coefficient import ClusteringCoefficient
+from dask_graphgpu.algorithms.coloring import Coloring
 from dask_graphgpu.algorithms.core_number import CoreNumber
 from dask_graphgpu.algorithms.degree import Degree
 from dask_graphgpu.algorithms.ego import Ego
@@ -30,6 +31,7 @@ from dask_graphgpu.algorithms.label_propagation import LabelPropagation
 from dask_graphgpu.algorithms.leiden import Leiden
 from dask_graphgpu.algorithms.longest_path import LongestPath
 from dask_graphgpu.algorithms.louvain import Louvain
+from dask_graphgpu.algorithms.maximal_independent_set import MaximalIndependentSet
 from dask_graphgpu.algorithms.minimum_spanning_forest import MinimumSpanningForest
 from dask_graphgpu.algorithms.neighbor_aggregate import NeighborAggregate
 from dask_graphgpu.algorithms.neural_network import NeuralNetwork
@@ -82,6 +84,8 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "topological_order": TopologicalOrder,
     "longest_path": LongestPath,
     "random_walks": RandomWalks,
+    "maximal_independent_set": MaximalIndependentSet,
+    "coloring": Coloring,
     "belief_propagation": BeliefPropagation,
     "neural_network": NeuralNetwork,
     "heat_simulation": HeatSimulation,
@@ -106,6 +110,7 @@ __all__ = [
     "CircuitSimulation",
     "ClusterMetrics",
     "ClusteringCoefficient",
+    "Coloring",
     "CoreNumber",
     "Degree",
     "EdgeBetweennessCentrality",
@@ -118,6 +123,7 @@ __all__ = [
     "Leiden",
     "LongestPath",
     "Louvain",
+    "MaximalIndependentSet",
     "MinimumSpanningForest",
     "NeighborAggregate",
     "NeuralNetwork",
