@@ -146,7 +146,7 @@ def hits(
 ) -> tuple[dict[Any, float], dict[Any, float]]:
     """As ``networkx.hits``."""
     G.read_again("weight")
-    if reason := G.weights("weight").reason:
+    if reason := G.weights("weight").reason or (not len(G.source) and "only with edges"):
         raise NotImplementedError(reason)
     try:
         found = G.graph("weight").hits(tolerance=tol, max_iterations=max_iter)

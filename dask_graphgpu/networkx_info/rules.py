@@ -123,7 +123,7 @@ def _default(name: str, key: str) -> Any:
     return parameter.default if parameter else inspect.Parameter.empty
 
 
-# Arguments that have to be left out; those of single functions, by what they are called with instead.
+# Arguments that have to be left out, where a function has them.
 _LEFT_OUT = (
     "attr", "core_number", "dangling", "distance", "e", "nbunch", "nstart", "root", "sort_neighbors", "sources", "sp",
     "top_nodes",
@@ -134,9 +134,7 @@ _UNWEIGHTED = {
     "barycenter", "center", "clustering", "degree_assortativity_coefficient", "degree_pearson_correlation_coefficient",
     "diameter", "eccentricity", "periphery", "radius", "wiener_index",
 }  # fmt: skip
-_AS_THEY_ARE = (
-    "algorithm", "ignore_nan", "max_level", "threshold", "usebounds",
-)  # fmt: skip
+_AS_THEY_ARE = ("algorithm", "ignore_nan", "max_level", "threshold", "usebounds")
 
 
 def _no_other(name: str, graph: Any, given: Mapping[str, Any]) -> str:
