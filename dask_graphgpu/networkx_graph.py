@@ -2,72 +2,137 @@
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, compress
-from typing import Any
+from operator import is_, itemgetter
+from typing import Any, NamedTuple
 
 import networkx as nx
 import numpy as np
 import pandas as pd
 
+from _dask_graphgpu_networkx.rules import behind
 from dask_graphgpu.graphs import Graph
+from dask_graphgpu.networkx_weights import Weights
 
-LIMIT = 2**53  # of weights: from here on a float next to an integer may round it
 
-# Types of weights: NetworkX works with those of others, and its results are of them.
-_TYPES = {int, float, np.int64, np.float64}
+class Neighbours(NamedTuple):
+    """Who is next to whom, in NetworkX's order.
+
+    Attributes
+    ----------
+    offsets : int64 array, shape (nodes + 1,)
+        Where each node's neighbours begin.
+    neighbours : uint32 array
+        Places of nodes; of several edges to a neighbour one.
+    """
+
+    offsets: np.ndarray
+    neighbours: np.ndarray
+
+    @property
+    def tails(self) -> np.ndarray:
+        """The node whose neighbour each one is."""
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
 
 class BackendGraph:
     """A graph of NetworkX's as arrays of edges; its nodes are numbered in their order.
 
-    Parameters
-    ----------
-    graph : nx.Graph
-    attributes : mapping of str to object
-        Attributes of the edges to take along, and what an edge without one has.
-
     Attributes
     ----------
+    origin : nx.Graph
+        The graph as it was given. Attributes are read from it when they are first asked for.
+    successors : Neighbours
     source, destination : int64 arrays
-        Places in ``nodes``; of an undirected graph each edge once, from the earlier node.
-    values : dict of str to list
-        The attributes of the edges.
+        Places in ``nodes``; of an undirected graph each edge once, from the earlier node. In the order of
+        ``origin.edges``.
     """
 
     __networkx_backend__ = "graphgpu"
 
-    def __init__(self, graph: nx.Graph, attributes: Mapping[str, Any]) -> None:
-        self.kind = type(graph)
+    def __init__(self, graph: nx.Graph) -> None:
+        self.origin = graph
         self.directed, self.multi = bool(graph.is_directed()), bool(graph.is_multigraph())
         self.nodes = list(graph)
-        self.attributes = dict(attributes)
         rows = [row for _, row in graph.adjacency()]
-        degrees = np.fromiter(map(len, rows), np.int64, len(rows))
-        source = np.repeat(np.arange(len(rows)), degrees)
-        heads: Iterator[Any] = chain.from_iterable(rows)
-        if self.nodes != list(range(len(rows))):  # else they are their places
-            heads = map(self.place.__getitem__, heads)
-        destination = np.fromiter(heads, np.int64, len(source))
-        once = None if self.directed else source <= destination
-        if once is not None:
+        self.successors = self._rows(rows)
+        source, destination = self.successors.tails, self.successors.neighbours.astype(np.int64)
+        if not self.directed:
+            once = source <= destination
             source, destination = source[once], destination[once]
-        held: Any = ()  # of each edge its attributes; of a multigraph, of all between two nodes
-        if attributes or self.multi:
-            held = chain.from_iterable(row.values() for row in rows)
-            held = list(held if once is None else compress(held, once.tolist()))
         if self.multi:
-            times = np.fromiter(map(len, held), np.int64, len(held))
+            times = np.fromiter(map(len, self._held(rows)), np.int64, len(source))
             source, destination = np.repeat(source, times), np.repeat(destination, times)
-            held = [data for keys in held for data in keys.values()]
         self.source, self.destination = source, destination
-        self.values = {
-            name: [data.get(name, default) for data in held] for name, default in attributes.items()
-        }
         self._graphs: dict[tuple[str | None, bool], Graph] = {}
         self._weights: dict[str, Weights] = {}
+
+    def _held(self, rows: Iterable[Mapping[Any, Any]]) -> Iterable[Any]:
+        """What rows hold of each edge: its attributes; of a multigraph those of all between two nodes, by key."""
+        held = chain.from_iterable(row.values() for row in rows)
+        if self.directed:
+            return held
+        return compress(held, (self.successors.tails <= self.successors.neighbours).tolist())
+
+    @cached_property
+    def data(self) -> list[dict[str, Any]]:
+        """The attributes of each edge, as they are now: these are the graph's own."""
+        held = self._held(row for _, row in self.origin.adjacency())
+        if self.multi:
+            held = chain.from_iterable(keys.values() for keys in held)
+        return list(held)
+
+    def read_again(self, name: str) -> None:
+        """Read an attribute of the edges; what was made of other values is forgotten.
+
+        NetworkX does not see that a value is set in place, as by ``G[u][v][name] = 5``.
+        """
+        try:
+            values = list(map(itemgetter(name), self.data))
+        except KeyError:  # some edges do not have it
+            values = [held.get(name, 1) for held in self.data]
+        kept = self._weights.get(name)
+        if kept is None or not all(map(is_, values, kept.values)):
+            self._weights[name] = Weights(values)
+            self._graphs.pop((name, False), None)
+
+    def _rows(self, rows: Sequence[Iterable[Any]]) -> Neighbours:
+        """Neighbours of each node as arrays."""
+        offsets = np.zeros(len(rows) + 1, np.int64)
+        np.cumsum(np.fromiter(map(len, rows), np.int64, len(rows)), out=offsets[1:])  # type: ignore[arg-type]
+        heads: Iterator[Any] = chain.from_iterable(rows)
+        if self._table is None:
+            heads = map(self.place.__getitem__, heads)
+        neighbours = np.fromiter(heads, np.int64, int(offsets[-1]))
+        if self._table is not None and len(self._table):
+            neighbours = self._table[neighbours]
+        return Neighbours(offsets, neighbours.astype(np.uint32))
+
+    @cached_property
+    def _table(self) -> np.ndarray | None:
+        """The place of each node, where nodes are integers from 0 to not much more than there are.
+
+        Empty: they are their places. None: they have to be looked up.
+        """
+        count = len(self.nodes)
+        if self.nodes == list(range(count)):
+            return np.empty(0, np.int64)
+        if (
+            set(map(type, self.nodes)) != {int}
+            or min(self.nodes) < 0
+            or max(self.nodes) > 8 * count
+        ):
+            return None
+        table = np.empty(max(self.nodes) + 1, np.int64)
+        table[self.nodes] = np.arange(count)
+        return table
+
+    @cached_property
+    def predecessors(self) -> Neighbours:
+        """The same against the direction of the edges."""
+        return self._rows(list(self.origin.pred.values())) if self.directed else self.successors
 
     @cached_property
     def place(self) -> dict[Any, int]:
@@ -100,28 +165,85 @@ class BackendGraph:
             return False
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_graphs": {}}  # what is built is of this process
+        kept = {key: value for key, value in self.__dict__.items() if key != "data"}
+        return {**kept, "_graphs": {}, "_weights": {}}  # what is built is of this process
 
     def weights(self, name: str) -> Weights:
-        """An attribute as weights; looked at once."""
+        """An attribute as weights, as it was last read."""
         if name not in self._weights:
-            self._weights[name] = Weights(self.values[name])
+            self.read_again(name)
         return self._weights[name]
 
     def graph(self, weight: str | None = None, *, ones: bool = False) -> Graph:
         """The same as a `Graph`, built once; its weight is an attribute, or 1 with ``ones``."""
-        key = (weight, ones and weight is None)
+        key = weight, ones and weight is None
         if key not in self._graphs:
-            frame = pd.DataFrame({"src": self.source, "dst": self.destination})
+            numbers: np.ndarray | None = np.ones(len(self.source), np.int64) if ones else None
             if weight is not None:
-                frame["weight"] = self.weights(weight).numbers
-            elif ones:
-                frame["weight"] = 1
-            named = "weight" if "weight" in frame else None
-            vertices = pd.DataFrame({"vertex": np.arange(len(self.nodes))})
-            made = Graph(frame, weight=named, directed=self.directed, vertices=vertices, ranks=1)
-            self._graphs[key] = made.persist()
+                numbers = self.weights(weight).numbers
+            self._graphs[key] = self.weighed(numbers).persist()
         return self._graphs[key]
+
+    def weighed(self, numbers: np.ndarray | None) -> Graph:
+        """The same as a `Graph` with a weight for each edge, or without."""
+        frame = pd.DataFrame({"src": self.source, "dst": self.destination})
+        if numbers is not None:
+            frame["weight"] = numbers
+        named = None if numbers is None else "weight"
+        vertices = pd.DataFrame({"vertex": np.arange(len(self.nodes))})
+        return Graph(frame, weight=named, directed=self.directed, vertices=vertices, ranks=1)
+
+    def arcs(self, weight: str | None = None) -> tuple[np.ndarray, np.ndarray, Any]:
+        """Every edge in each of its directions, and its weight, or 1 for all; a self-loop once."""
+        numbers: Any = 1 if weight is None else self.weights(weight).numbers
+        if self.directed:
+            return self.source, self.destination, numbers
+        back = self.source != self.destination
+        tails = np.concatenate([self.source, self.destination[back]])
+        heads = np.concatenate([self.destination, self.source[back]])
+        return tails, heads, 1 if weight is None else np.concatenate([numbers, numbers[back]])
+
+    @cached_property
+    def arc_keys(self) -> np.ndarray:
+        """``tail * nodes + head`` of each pair of neighbours, ascending."""
+        return np.sort(self.successors.tails * len(self) + self.successors.neighbours)
+
+    @cached_property
+    def in_degrees(self) -> np.ndarray:
+        """Edges into each node of a directed graph."""
+        return np.bincount(self.destination, minlength=len(self))
+
+    @cached_property
+    def out_degrees(self) -> np.ndarray:
+        """Edges out of each node of a directed graph."""
+        return np.bincount(self.source, minlength=len(self))
+
+    @property
+    def degrees(self) -> np.ndarray:
+        """Ends of edges at each node: two of a self-loop."""
+        return np.asarray(self.in_degrees + self.out_degrees)
+
+    def named(self, places: Any) -> list[Any]:
+        """Nodes by their places."""
+        return list(map(self.nodes.__getitem__, places.tolist()))
+
+    def ends(self, places: Any = slice(None)) -> list[tuple[Any, Any]]:
+        """Both nodes of edges."""
+        sides = self.named(self.source[places]), self.named(self.destination[places])
+        return list(zip(*sides, strict=True))
+
+    def pairs(self, frame: pd.DataFrame) -> list[tuple[Any, Any]]:
+        """Both nodes of the edges that a result has rows of."""
+        sides = (self.named(frame[name].to_numpy()) for name in ("src", "dst"))
+        return list(zip(*sides, strict=True))
+
+    def chosen(self, found: dict[Any, Any], nodes: Any) -> Any:
+        """Of a value for each node those asked for: all, those of some nodes, or that of a single one."""
+        if nodes is None:
+            return found
+        if nodes in self:
+            return found[nodes]
+        return {node: found[node] for node in self.origin.nbunch_iter(nodes)}
 
     def by_node(self, frame: pd.DataFrame, column: str) -> dict[Any, Any]:
         """A column of a result by node, in the order of the rows."""
@@ -129,115 +251,33 @@ class BackendGraph:
         return dict(zip(nodes, frame[column].tolist(), strict=True))
 
     def parts(self, frame: pd.DataFrame) -> list[set[Any]]:
-        """Components as sets of nodes, ordered by their first nodes."""
+        """Components or communities as sets of nodes, ordered by their first nodes."""
         found: dict[int, set[Any]] = {}
-        for node, label in zip(self.nodes, frame["component"].tolist(), strict=True):
-            found.setdefault(label, set()).add(node)
+        label = frame.columns[1]
+        for node, part in zip(self.named(frame["vertex"]), frame[label].tolist(), strict=True):
+            found.setdefault(part, set()).add(node)
         return list(found.values())
 
 
-class Weights:
-    """An attribute of the edges as numbers.
+def convert_from_nx(graph: nx.Graph, **asked: Any) -> BackendGraph:
+    """A graph of NetworkX's as the backend has it: the one that was made for another call, if there is one.
 
-    Attributes
-    ----------
-    reason : str
-        Why methods cannot take them; empty: they can.
-    numbers : int64 or float64 array
-    plain : bool
-        All are Python's int and float, so that sums of them are.
-    are_floats : bool array, or None
-        Which are floats, where there are both; None: all are or none is.
-    has_zero : bool
+    What NetworkX asks to take along is left to be read later, from the graph itself. It is kept where NetworkX
+    drops what it has of a graph that changes, but not as NetworkX's own cache has it, which is another for each
+    attribute and warns at every use.
     """
-
-    def __init__(self, values: Sequence[Any]) -> None:
-        self.numbers, self.are_floats = np.empty(0), None
-        self.reason = "only for numbers from 0 as weights"
-        types = set(map(type, values))
-        if not types <= _TYPES:
-            return
-        floats = {t for t in types if issubclass(t, float)}
-        try:
-            self.numbers = np.array(values, np.float64 if floats else np.int64)
-        except OverflowError:
-            return
-        if not ((self.numbers >= 0) & (self.numbers < LIMIT)).all():  # NaN is neither
-            return
-        self.reason = ""
-        self.plain = types <= {int, float}
-        self.has_zero = bool((self.numbers == 0).any())
-        if floats and types - floats:
-            self.are_floats = np.array([isinstance(value, float) for value in values])
-
-
-def sums_are_floats(G: BackendGraph, source: int, distance: np.ndarray, weight: str) -> np.ndarray:
-    """Which distances NetworkX has as floats, where some weights are integers and some floats.
-
-    A distance is a float where the path to it has a float. Of several shortest paths NetworkX keeps the
-    one whose last vertex but one it looks at first: by distance, then by when it was met.
-
-    Parameters
-    ----------
-    distance : float64 array
-        Of each vertex; NaN where it is not reached.
-
-    Returns
-    -------
-    bool array
-    """
-    weights = G.weights(weight)
-    assert weights.are_floats is not None
-    ends = [(G.source, G.destination)]
-    if not G.directed:
-        ends.append((G.destination, G.source))
-    u, v = (np.concatenate(side) for side in zip(*ends, strict=True))
-    number, is_float = (np.tile(x, len(ends)) for x in (weights.numbers, weights.are_floats))
-    shortest = np.flatnonzero(distance[u] + number == distance[v])
-    shortest = shortest[np.argsort(u[shortest], kind="stable")]
-    bounds = np.searchsorted(u[shortest], np.arange(len(G) + 1)).tolist()
-    towards, floating = v[shortest].tolist(), is_float[shortest].tolist()
-    lengths = distance.tolist()
-    found = np.zeros(len(G), bool)
-    met, waiting = {source: False}, [(0.0, 0, source)]
-    while waiting:
-        *_, near = heapq.heappop(waiting)
-        found[near] = met[near]
-        for e in range(bounds[near], bounds[near + 1]):
-            far = towards[e]
-            if far not in met:
-                met[far] = met[near] or floating[e]
-                heapq.heappush(waiting, (lengths[far], len(met), far))
-    return found
-
-
-def convert_from_nx(
-    graph: nx.Graph, *, edge_attrs: Mapping[str, Any] | None = None, **others: Any
-) -> BackendGraph:
-    """A graph of NetworkX's as the backend has it, with the values of some attributes of the edges."""
-    if behind(graph) is not graph:
-        # NetworkX would not see that the graph behind a view changes.
+    if behind(graph) is not graph:  # NetworkX would not see that the graph behind a view changes
         graph.__networkx_cache__ = None
-    return BackendGraph(graph, edge_attrs or {})
-
-
-def behind(graph: Any) -> Any:
-    """The graph that a view shows, through all views; any other as it is."""
-    while hasattr(graph, "_graph"):
-        graph = graph._graph
-    return graph
+    cache = getattr(graph, "__networkx_cache__", None)
+    if cache is None or not nx.config.cache_converted_graphs:
+        return BackendGraph(graph)
+    cache.get("backends", {}).pop("graphgpu", None)
+    if "graphgpu" not in cache:
+        cache["graphgpu"] = BackendGraph(graph)
+    kept: BackendGraph = cache["graphgpu"]
+    return kept
 
 
 def convert_to_nx(result: Any, **others: Any) -> Any:
     """A graph of the backend as NetworkX has it; any other result as it is."""
-    if not isinstance(result, BackendGraph):
-        return result
-    graph = result.kind()
-    graph.add_nodes_from(result.nodes)
-    names = list(result.values)
-    columns = zip(*result.values.values(), strict=True) if names else [()] * len(result.source)
-    ends = zip(result.source.tolist(), result.destination.tolist(), strict=True)
-    for (u, v), values in zip(ends, columns, strict=True):
-        data = dict(zip(names, values, strict=True))
-        graph.add_edge(result.nodes[u], result.nodes[v], **data)
-    return graph
+    return result.origin.copy() if isinstance(result, BackendGraph) else result

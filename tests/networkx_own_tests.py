@@ -21,9 +21,27 @@ PARTS = (
     "traversal",
     "centrality",
     "community",
-    "tests.test_core",
-    "tests.test_cluster",
-    "tests.test_dag",
+    "tree",
+    "assortativity",
+    "bipartite.tests.test_basic",
+    *(
+        f"tests.test_{part}"
+        for part in (
+            "bridges",
+            "cluster",
+            "core",
+            "dag",
+            "distance_measures",
+            "efficiency",
+            "euler",
+            "isolate",
+            "link_prediction",
+            "reciprocity",
+            "regular",
+            "smetric",
+            "wiener",
+        )
+    ),
 )
 
 
@@ -47,8 +65,8 @@ def main(parts):
             ]
         )
         os.chdir("/")
-    from _dask_graphgpu_networkx import FUNCTIONS
-    from dask_graphgpu.networkx_backend import calls
+    from _dask_graphgpu_networkx.functions import FUNCTIONS
+    from dask_graphgpu.networkx_functions.offer import calls
 
     for name in FUNCTIONS:
         print(f"{name} {calls[name]}")

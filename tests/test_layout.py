@@ -203,8 +203,10 @@ ALLOWED["jobs"] = {
 }
 ALLOWED["jobs"] |= {"cluster", "features", "matching", "progress", "store"}
 ALLOWED["networkx_info"] = set()
-ALLOWED["networkx_graph"] = {"graphs"}
-ALLOWED["networkx_backend"] = {"errors", "networkx_graph"}
+ALLOWED["networkx_weights"] = set()
+ALLOWED["networkx_graph"] = {"graphs", "networkx_weights"}
+ALLOWED["networkx_functions"] = {"errors", "kernels", "networkx_graph", "networkx_weights"}
+ALLOWED["networkx_backend"] = {"networkx_functions", "networkx_graph"}
 # The rooms of engine/, and what each may import of the others. All are loaded by name when a run starts.
 ROOMS = {
     "cuda": set(),

@@ -6,27 +6,7 @@ imported with every ``import networkx``.
 
 from typing import Any
 
-FUNCTIONS = (
-    "betweenness_centrality",
-    "clustering",
-    "connected_components",
-    "core_number",
-    "descendants",
-    "edge_betweenness_centrality",
-    "is_connected",
-    "is_strongly_connected",
-    "is_weakly_connected",
-    "node_connected_component",
-    "number_connected_components",
-    "number_strongly_connected_components",
-    "number_weakly_connected_components",
-    "pagerank",
-    "single_source_dijkstra_path_length",
-    "single_source_shortest_path_length",
-    "strongly_connected_components",
-    "triangles",
-    "weakly_connected_components",
-)
+from _dask_graphgpu_networkx.functions import FUNCTIONS
 
 
 def get_info() -> dict[str, Any]:

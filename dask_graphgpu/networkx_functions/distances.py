@@ -1,0 +1,176 @@
+"""Measures of the distances between all nodes, which are searched from in batches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from dask_graphgpu.networkx_functions.offer import offered
+from dask_graphgpu.networkx_functions.search import Found
+from dask_graphgpu.networkx_graph import BackendGraph
+
+_BATCH = 64  # sources that are searched from in one sweep
+_CELLS = 2**24  # distances at once
+
+
+class _Sums:
+    """Sums over distances, from each source and to each node.
+
+    Attributes
+    ----------
+    reached, total, farthest : int64 arrays, shape (sources,)
+        Nodes that a source reaches, itself too; the sum of their distances, and the largest.
+    into, towards, inverse : arrays, shape (nodes,)
+        Sources that reach a node; the sum of their distances, and that of their inverses.
+    """
+
+    def __init__(self, G: BackendGraph, sources: Sequence[int]) -> None:
+        count = len(G)
+        self.reached, self.total, self.farthest = np.zeros((3, len(sources)), np.int64)
+        self.into, self.towards = np.zeros((2, count), np.int64)
+        self.inverse = np.zeros(count)
+        batch = max(1, min(_BATCH, _CELLS // count))
+        for first in range(0, len(sources), batch):
+            some = list(sources[first : first + batch])
+            found = G.graph().bfs(some)["distance"].to_numpy(np.int64, na_value=-1)
+            level = found.reshape(len(some), count)
+            into = level >= 0
+            level = np.maximum(level, 0)
+            part = slice(first, first + len(some))
+            self.reached[part], self.total[part] = into.sum(1), level.sum(1)
+            self.farthest[part] = level.max(1)
+            self.into += into.sum(0)
+            self.towards += level.sum(0)
+            inverse = np.zeros(level.max() + 1)
+            inverse[1:] = 1 / np.arange(1, len(inverse))
+            self.inverse += inverse[level].sum(0)
+
+
+def _all(G: BackendGraph) -> _Sums:
+    return _Sums(G, range(len(G)))
+
+
+@offered
+def eccentricity(G: BackendGraph, v: Any = None, sp: Any = None, weight: Any = None) -> Any:
+    """As ``networkx.eccentricity``."""
+    nodes = list(G.origin.nbunch_iter(v))
+    found = _eccentricity(G, [G.place[node] for node in nodes]).tolist()
+    return found[0] if v in G else dict(zip(nodes, found, strict=True))
+
+
+def _eccentricity(G: BackendGraph, sources: Sequence[int]) -> np.ndarray:
+    if sources and len(Found(G.successors, [sources[0]]).order) == len(G):
+        sums = _Sums(G, sources)
+        if (sums.reached == len(G)).all():
+            return sums.farthest
+    elif not sources:
+        return np.empty(0, np.int64)
+    kind = "digraph is not strongly" if G.directed else "graph is not"
+    raise nx.NetworkXError(f"Found infinite path length because the {kind} connected")
+
+
+@offered
+def diameter(G: BackendGraph, e: Any = None, usebounds: bool = False, weight: Any = None) -> int:
+    """As ``networkx.diameter``."""
+    return int(_eccentricity(G, range(len(G))).max())
+
+
+@offered
+def radius(G: BackendGraph, e: Any = None, usebounds: bool = False, weight: Any = None) -> int:
+    """As ``networkx.radius``."""
+    return int(_eccentricity(G, range(len(G))).min())
+
+
+@offered
+def center(
+    G: BackendGraph, e: Any = None, usebounds: bool = False, weight: Any = None
+) -> list[Any]:
+    """As ``networkx.center``."""
+    found = _eccentricity(G, range(len(G)))
+    return G.named((found == found.min()).nonzero()[0])
+
+
+@offered
+def periphery(
+    G: BackendGraph, e: Any = None, usebounds: bool = False, weight: Any = None
+) -> list[Any]:
+    """As ``networkx.periphery``."""
+    found = _eccentricity(G, range(len(G)))
+    return G.named((found == found.max()).nonzero()[0])
+
+
+@offered
+def barycenter(G: BackendGraph, weight: Any = None, attr: Any = None, sp: Any = None) -> list[Any]:
+    """As ``networkx.barycenter``."""
+    sums = _all(G)
+    if (sums.reached < len(G)).any():
+        raise nx.NetworkXNoPath(
+            f"Input graph {G.origin} is disconnected, so every induced subgraph has infinite barycentricity."
+        )
+    return G.named((sums.total == sums.total.min()).nonzero()[0])
+
+
+@offered
+def average_shortest_path_length(
+    G: BackendGraph, weight: Any = None, method: str | None = None
+) -> float:
+    """As ``networkx.average_shortest_path_length``."""
+    count = len(G)
+    if count == 1:
+        return 0
+    sums = _all(G)
+    if (sums.reached < count).any():
+        kind = "strongly connected" if G.directed else "connected"
+        raise nx.NetworkXError(f"Graph is not {kind}.")
+    return int(sums.total.sum()) / (count * (count - 1))
+
+
+@offered
+def wiener_index(G: BackendGraph, weight: Any = None) -> float:
+    """As ``networkx.wiener_index``."""
+    sums = _all(G)
+    if (sums.reached < len(G)).any():
+        return float("inf")
+    total = int(sums.total.sum())
+    return total if G.directed else total / 2
+
+
+@offered
+def global_efficiency(G: BackendGraph) -> float:
+    """As ``networkx.global_efficiency``."""
+    count = len(G)
+    return float(_all(G).inverse.sum()) / (count * (count - 1)) if count > 1 else 0
+
+
+@offered
+def closeness_centrality(
+    G: BackendGraph, u: Any = None, distance: Any = None, wf_improved: bool = True
+) -> Any:
+    """As ``networkx.closeness_centrality``."""
+    if u is not None:
+        found = Found(G.predecessors, [G.place[u]])
+        into = np.array([len(found.order)])
+        towards = np.array([found.level[found.order].sum()])
+    else:
+        sums = _all(G)
+        into, towards = sums.into, sums.towards
+    closeness = (into - 1.0) / np.maximum(towards, 1)
+    if wf_improved:
+        closeness *= (into - 1.0) / max(len(G) - 1, 1)
+    return (
+        closeness[0].item()
+        if u is not None
+        else dict(zip(G.nodes, closeness.tolist(), strict=True))
+    )
+
+
+@offered
+def harmonic_centrality(
+    G: BackendGraph, nbunch: Any = None, distance: Any = None, sources: Any = None
+) -> dict[Any, float]:
+    """As ``networkx.harmonic_centrality``."""
+    found = dict(zip(G.nodes, _all(G).inverse.tolist(), strict=True))
+    return {node: value or 0 for node, value in found.items()}  # an int, as NetworkX has it
