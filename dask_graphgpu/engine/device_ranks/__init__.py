@@ -1,6 +1,7 @@
 """The engine of many ranks with a GPU each: CUDA kernels, and NCCL in between.
 
-What has no kernels here is the CPU engine's of many ranks, and runs on the processors of the ranks.
+What has no kernels for shares runs on the gathered graph, as on one GPU (`whole`). The rest is the CPU engine's of many
+ranks, and runs on the processors of the ranks.
 
 Of the engines it may import `cuda`, `gpu`, `ranks`.
 """
@@ -13,7 +14,28 @@ from dask_graphgpu.engine.device_ranks.bfs import bfs
 from dask_graphgpu.engine.device_ranks.components import components
 from dask_graphgpu.engine.device_ranks.predecessors import predecessors
 from dask_graphgpu.engine.device_ranks.programs import run
-from dask_graphgpu.engine.shortcuts import multi_bfs, pagerank, run_each, small_ego, two_sided_path
+from dask_graphgpu.engine.device_ranks.whole import (
+    biconnected_edges,
+    bridges,
+    core_numbers,
+    edges_among,
+    hits,
+    jaccard_of_pairs,
+    jaccard_two_hop,
+    k_core,
+    label_propagation,
+    leiden,
+    louvain,
+    multi_bfs,
+    neighbour_arcs,
+    num_blocks,
+    path_counts,
+    spanning_forest,
+    strong_components,
+    triangles,
+    trussness,
+)
+from dask_graphgpu.engine.shortcuts import pagerank, run_each, small_ego, two_sided_path
 
 
 def __getattr__(name: str) -> Any:

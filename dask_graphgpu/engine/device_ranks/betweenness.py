@@ -21,10 +21,10 @@ from dask_graphgpu.engine.device_ranks.border import DeviceBorder
 from dask_graphgpu.engine.device_ranks.by_level import ByLevel
 from dask_graphgpu.engine.device_ranks.search import LEVELS_TOLD, Search
 from dask_graphgpu.engine.device_ranks.view import RankDeviceView, connected
+from dask_graphgpu.engine.device_ranks.whole import sums_of_sources
 from dask_graphgpu.engine.gpu import level_sweeps
 from dask_graphgpu.engine.gpu.level_sweeps import MOST_LEVELS, LevelSweeps, batch
 from dask_graphgpu.engine.path_failures import MANY_PATHS, check
-from dask_graphgpu.engine.ranks.betweenness import betweenness as on_host
 from dask_graphgpu.partition.ranks.view import RankView
 from dask_graphgpu.report import Report
 
@@ -53,9 +53,9 @@ def betweenness(
     found on both sides from the levels alone. Levels of several sources, a batch, share launches and
     messages. 29 bytes a vertex or ghost and about 20 a value that may travel, of each source of a batch,
     which stay with the share for the next run; and the edges once more, by their other ends, of directed
-    graphs in both directions. Sums over weights or of edges, and of all sources from the first on whose
-    search has more than `MOST_LEVELS` levels, are made on the ranks' processors. Last bits may change from
-    run to run.
+    graphs in both directions. For sums over weights or of edges, and of all sources from the first on whose
+    search has more than `MOST_LEVELS` levels, each GPU takes some of the sources, on the gathered graph. Last
+    bits may change from run to run.
     """
     how: dict[str, Any] = {
         "weighted": weighted,
@@ -64,7 +64,7 @@ def betweenness(
         "report": report,
     }
     if weighted or edges:
-        return on_host(view, sources, **how)
+        return sums_of_sources(view, sources, **how)
 
     done, total = 0, len(sources)
     key = "betweenness", view.toward("out").rows, view.toward("in").rows
@@ -96,7 +96,7 @@ def betweenness(
         sums = made.sums(stays=view.stays)
         border.leave(key, made)
     if done < total:
-        rest = on_host(view, sources[done:], **how)
+        rest = sums_of_sources(view, sources[done:], **how)
         sums += cupy.asarray(rest) if view.stays else rest
     return sums
 

@@ -1,0 +1,290 @@
+"""Methods that run on the gathered graph of all ranks, as on one GPU; where it does not fit, on the processors.
+
+Every rank has the same graph and finds the same answer, of which it takes its own part: that costs no more time than if
+one rank did it, and nothing travels afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import cupy
+import numpy as np
+
+from dask_graphgpu.engine import gpu, ranks
+from dask_graphgpu.engine.communities import Start
+from dask_graphgpu.engine.device_ranks.gathered import Gathered, on_whole
+from dask_graphgpu.exchange.nccl import DeviceLink
+from dask_graphgpu.partition.ranks.view import RankView
+from dask_graphgpu.report import Report
+
+# What has the functions of the contract, on one GPU and on the processors of ranks.
+one_gpu: Any = gpu
+processors: Any = ranks
+
+
+def triangles(view: RankView, report: Report) -> Any:
+    """Triangles that each vertex is in; as `engine.gpu.triangles`. Collective."""
+    return _of_vertices(view, report, one_gpu.triangles, processors.triangles)
+
+
+def neighbour_arcs(view: RankView, report: Report) -> Any:
+    """Edges that join two neighbours of each vertex; as `engine.gpu.neighbour_arcs`. Collective."""
+    return _of_vertices(view, report, one_gpu.neighbour_arcs, processors.neighbour_arcs)
+
+
+def core_numbers(view: RankView, report: Report) -> Any:
+    """Core number of every vertex; as `engine.gpu.core_numbers`. Collective."""
+    return _of_vertices(view, report, one_gpu.core_numbers, processors.core_numbers)
+
+
+def k_core(view: RankView, k: int, report: Report) -> Any:
+    """Whether each vertex is in the k-core; as `engine.gpu.k_core`. Collective."""
+    return _of_vertices(view, report, one_gpu.k_core, processors.k_core, k)
+
+
+def strong_components(view: RankView, report: Report) -> Any:
+    """Strongly connected components; as `engine.gpu.strong_components`. Collective."""
+    return _of_vertices(view, report, one_gpu.strong_components, processors.strong_components)
+
+
+def num_blocks(view: RankView, report: Report) -> Any:
+    """Biconnected components of every vertex; as `engine.gpu.num_blocks`. Collective."""
+    return _of_vertices(view, report, one_gpu.num_blocks, processors.num_blocks)
+
+
+def hits(view: RankView, tolerance: float, max_iterations: int, report: Report) -> Any:
+    """Hub and authority scores, the same on all ranks; as `engine.gpu.hits`. Collective."""
+
+    def work(whole: Gathered, given: Any) -> Any:
+        hub, authority = one_gpu.hits(whole.view, tolerance, max_iterations, report)
+        return _given(view, whole.here(hub)), _given(view, whole.here(authority))
+
+    def on_host() -> Any:
+        return processors.hits(view, tolerance, max_iterations, report)
+
+    return on_whole(view, report, work, on_host)
+
+
+def label_propagation(view: RankView, iterations: int, report: Report, start: Any = None) -> Any:
+    """The label of every vertex; as `engine.gpu.label_propagation`. Collective."""
+
+    def begin(whole: Gathered, link: DeviceLink) -> Any:
+        return None if start is None else whole.everywhere(link, start.astype(view.id_dtype))
+
+    def work(whole: Gathered, first: Any) -> Any:
+        labels = one_gpu.label_propagation(whole.view, iterations, report, first)
+        return _given(view, whole.here(labels))
+
+    def on_host() -> Any:
+        return processors.label_propagation(view, iterations, report, start)
+
+    return on_whole(view, report, work, on_host, begin=begin)
+
+
+def louvain(
+    view: RankView, resolution: float, seed: int, report: Report, start: Start | None = None
+) -> Any:
+    """Communities and their modularity; as `engine.gpu.louvain`. Collective."""
+
+    def work(whole: Gathered, first: Start | None) -> Any:
+        labels, modularity = one_gpu.louvain(whole.view, resolution, seed, report, first)
+        return _given(view, whole.here(labels)), modularity
+
+    def on_host() -> Any:
+        return processors.louvain(view, resolution, seed, report, start)
+
+    return on_whole(view, report, work, on_host, begin=_from(view, start))
+
+
+def leiden(
+    view: RankView,
+    resolution: float,
+    seed: int,
+    iterations: int,
+    report: Report,
+    start: Start | None = None,
+) -> Any:
+    """Communities and their modularity; as `engine.gpu.leiden`. Collective."""
+
+    def work(whole: Gathered, first: Start | None) -> Any:
+        labels, modularity = one_gpu.leiden(whole.view, resolution, seed, iterations, report, first)
+        return _given(view, whole.here(labels)), modularity
+
+    def on_host() -> Any:
+        return processors.leiden(view, resolution, seed, iterations, report, start)
+
+    return on_whole(view, report, work, on_host, begin=_from(view, start))
+
+
+def multi_bfs(
+    view: RankView, sources: np.ndarray, *, cutoff: int | None, targets: Any, report: Report
+) -> Any:
+    """Hops from several sources; as `engine.gpu.multi_bfs`. Collective.
+
+    None where the graph does not fit: searches one after another use all GPUs.
+    """
+
+    def work(whole: Gathered, given: Any) -> Any:
+        how: dict[str, Any] = {"cutoff": cutoff, "targets": targets, "report": report}
+        return _given(view, whole.here(one_gpu.multi_bfs(whole.view, sources, **how)))
+
+    return on_whole(view, report, work, lambda: None)
+
+
+def path_counts(view: RankView, source: int, level: Any, *, dtype: str, report: Report) -> Any:
+    """Number of paths of fewest edges to every vertex; as `engine.gpu.path_counts`. Collective."""
+    how: dict[str, Any] = {"dtype": dtype, "report": report}
+
+    def begin(whole: Gathered, link: DeviceLink) -> Any:
+        return whole.everywhere(link, level)
+
+    def work(whole: Gathered, levels: Any) -> Any:
+        return _given(view, whole.here(one_gpu.path_counts(whole.view, source, levels, **how)))
+
+    def on_host() -> Any:
+        return processors.path_counts(view, source, level, **how)
+
+    return on_whole(view, report, work, on_host, begin=begin)
+
+
+def sums_of_sources(
+    view: RankView,
+    sources: Any,
+    *,
+    weighted: bool,
+    endpoints: bool,
+    edges: bool,
+    report: Report,
+) -> Any:
+    """Sums of the sources' dependencies, each source on one of the GPUs; as `engine.gpu.betweenness`. Collective."""
+    me, size = view.ranks.rank, view.ranks.size
+    how: dict[str, Any] = {
+        "weighted": weighted,
+        "endpoints": endpoints,
+        "edges": edges,
+        "report": report,
+    }
+
+    def work(whole: Gathered, given: Any) -> Any:
+        sums = one_gpu.betweenness(whole.view, sources[me::size], **how)
+        room = cupy.empty((size, len(sums)), np.float64)
+        room[me] = sums
+        return room
+
+    def end(whole: Gathered, link: DeviceLink, room: Any) -> Any:
+        sums = whole.sum(link, room)
+        return _given(view, sums[whole.places(view.out)] if edges else whole.here(sums))
+
+    return on_whole(
+        view, report, work, lambda: processors.betweenness(view, sources, **how), end=end
+    )
+
+
+# -- edges ----------------------------------------------------------------------------------------
+
+
+def trussness(view: RankView, report: Report) -> Any:
+    """Edges and their trussness, those that begin at own vertices; as `engine.gpu.trussness`. Collective."""
+    return _of_edges(view, report, one_gpu.trussness, processors.trussness)
+
+
+def bridges(view: RankView, report: Report) -> Any:
+    """Bridges that begin at own vertices; as `engine.gpu.bridges`. Collective."""
+    return _of_edges(view, report, one_gpu.bridges, processors.bridges)
+
+
+def biconnected_edges(view: RankView, report: Report) -> Any:
+    """Edges that begin at own vertices, and their components; as `engine.gpu.biconnected_edges`. Collective."""
+    return _of_edges(view, report, one_gpu.biconnected_edges, processors.biconnected_edges)
+
+
+def jaccard_two_hop(view: RankView, report: Report) -> Any:
+    """Pairs whose first vertex is an own one; as `engine.gpu.jaccard_two_hop`. Collective."""
+    return _of_edges(view, report, one_gpu.jaccard_two_hop, processors.jaccard_two_hop)
+
+
+def jaccard_of_pairs(view: RankView, first: Any, second: Any, report: Report) -> Any:
+    """Coefficients of this rank's pairs; as `engine.gpu.jaccard_of_pairs`. Collective."""
+
+    def work(whole: Gathered, given: Any) -> Any:
+        return cupy.asnumpy(one_gpu.jaccard_of_pairs(whole.view, first, second, report))
+
+    return on_whole(
+        view, report, work, lambda: processors.jaccard_of_pairs(view, first, second, report)
+    )
+
+
+def spanning_forest(view: RankView, report: Report, *, largest: bool = False) -> Any:
+    """The edges of the forest, all on the first rank; as `engine.gpu.spanning_forest`. Collective."""
+
+    def work(whole: Gathered, given: Any) -> Any:
+        found = one_gpu.spanning_forest(whole.view, report, largest=largest)
+        return tuple(cupy.asnumpy(each if view.ranks.rank == 0 else each[:0]) for each in found)
+
+    def on_host() -> Any:
+        return processors.spanning_forest(view, report, largest=largest)
+
+    return on_whole(view, report, work, on_host)
+
+
+def edges_among(view: RankView, inside: Any) -> Any:
+    """Edges with both ends in a set that begin at own vertices; as `engine.gpu.edges_among`. Collective.
+
+    On the processors where no run has gathered the graph: one pass over the edges takes less than that.
+    """
+
+    def begin(whole: Gathered, link: DeviceLink) -> Any:
+        return whole.everywhere(link, inside)
+
+    def work(whole: Gathered, everywhere: Any) -> Any:
+        return whole.own_rows(one_gpu.edges_among(whole.view, everywhere))
+
+    def on_host() -> Any:
+        return processors.edges_among(view, inside)
+
+    return on_whole(view, None, work, on_host, begin=begin, make=False)
+
+
+def _of_vertices(
+    view: RankView,
+    report: Report,
+    on_gpu: Callable[..., Any],
+    on_host: Callable[..., Any],
+    *more: Any,
+) -> Any:
+    """Values of vertices, right for ghosts too."""
+
+    def work(whole: Gathered, given: Any) -> Any:
+        return _given(view, whole.here(on_gpu(whole.view, *more, report)))
+
+    return on_whole(view, report, work, lambda: on_host(view, *more, report))
+
+
+def _of_edges(
+    view: RankView, report: Report, on_gpu: Callable[..., Any], on_host: Callable[..., Any]
+) -> Any:
+    """Edges that begin at own vertices with their values, in host memory."""
+
+    def work(whole: Gathered, given: Any) -> Any:
+        return whole.own_rows(on_gpu(whole.view, report))
+
+    return on_whole(view, report, work, lambda: on_host(view, report))
+
+
+def _from(view: RankView, start: Start | None) -> Callable[[Gathered, DeviceLink], Start | None]:
+    """What makes a start of all vertices of what each rank has of its own."""
+
+    def begin(whole: Gathered, link: DeviceLink) -> Start | None:
+        if start is None:
+            return None
+        fixed = None if start.fixed is None else whole.everywhere(link, start.fixed)
+        return Start(whole.everywhere(link, start.labels.astype(view.id_dtype)), fixed)
+
+    return begin
+
+
+def _given(view: RankView, values: Any) -> Any:
+    """An answer where its caller wants it."""
+    return values if view.stays else cupy.asnumpy(values)

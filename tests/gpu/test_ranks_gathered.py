@@ -1,0 +1,168 @@
+"""Methods on the gathered graph of several GPUs, against one GPU."""
+
+import cupy
+import dask
+import numpy as np
+import pandas as pd
+import pytest
+from cut_graphs import cut
+from device_rank_runs import SEVERAL, marks, on_gpus
+from made_graphs import SHAPES, simple
+
+import dask_graphgpu as dg
+from dask_graphgpu.engine import cpu, device_ranks, gpu
+from dask_graphgpu.engine.device_ranks import whole
+from dask_graphgpu.errors import OutOfDeviceMemory
+from dask_graphgpu.partition.device import memory
+from dask_graphgpu.report import Report
+
+pytestmark = marks
+
+OF_VERTICES = {
+    "triangles": (),
+    "neighbour_arcs": (),
+    "core_numbers": (),
+    "k_core": (3,),
+    "strong_components": (),
+    "num_blocks": (),
+}
+
+
+def view_of(*, directed):
+    """A graph of which dense ids are numbers, so that both name vertices alike."""
+    made = SHAPES["skewed"](directed=directed).view()
+    return type(made).of(simple(made).out, directed=directed)
+
+
+def found(view, size, name, *arguments):
+    """What each rank gives, and the names of what it reports."""
+    parts = cut(view, size)
+    reports = [Report("test") for _ in range(size)]
+
+    def work(share):
+        return getattr(device_ranks, name)(share, *arguments, reports[share.ranks.rank])
+
+    answers = on_gpus(parts, work)
+    return parts, answers, [row.direction for row in reports[0].advances]
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("name", OF_VERTICES)
+def test_values_of_vertices(name, directed):
+    view, arguments = view_of(directed=directed), OF_VERTICES[name]
+    expected = getattr(gpu, name)(view, *arguments, Report("test"))
+    parts, answers, told = found(view, SEVERAL[-1], name, *arguments)
+    np.testing.assert_array_equal(parts.whole(answers), expected)
+    assert told[0] == "gather"
+
+
+@pytest.mark.parametrize("name", ["louvain", "leiden"])
+def test_communities(name):
+    view = view_of(directed=False)
+    more = () if name == "louvain" else (2,)
+    labels, modularity = getattr(gpu, name)(view, 1.0, 7, *more, Report("test"))
+    parts, answers, _ = found(view, 2, name, 1.0, 7, *more)
+    np.testing.assert_array_equal(parts.whole([each for each, _ in answers]), labels)
+    assert {each for _, each in answers} == {modularity}
+
+
+def frame(seed=4):
+    rng = np.random.default_rng(seed)
+    source, destination = rng.integers(0, 60, (2, 150)) * 3
+    return pd.DataFrame({"src": source, "dst": destination, "weight": rng.integers(1, 5, 150)})
+
+
+def told():
+    """What the last run has reported."""
+    return dg.last_report()["direction"].tolist()
+
+
+CALLS = {
+    "k_truss": {"k": 3},
+    "bridges": {},
+    "articulation_points": {},
+    "biconnected_components": {},
+    "minimum_spanning_forest": {},
+    "jaccard": {},
+    "hits": {},
+    "k_core": {"k": 3},
+    "ssnsp": {"source": 3},
+    "bfs": {"source": [3, 9, 30]},
+    "label_propagation": {},
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_methods_of_frames(name):
+    one, several = (frame().graph(directed=False, engine="gpu", ranks=size) for size in (1, 2))
+    found = getattr(several, name)(**CALLS[name])
+    assert "gather" in told()
+    expected = getattr(one, name)(**CALLS[name])
+    pd.testing.assert_frame_equal(found, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("directed", [False, True])
+def test_edge_betweenness(weighted, directed):
+    """Sources are shared out, and sums of edges come to those who have them."""
+    made = frame().drop_duplicates(["src", "dst"])
+    one, several = (
+        made.graph(directed=directed, engine="gpu", ranks=size) for size in (1, SEVERAL[-1])
+    )
+    how = {"weighted": weighted, "sources": 5, "seed": 1}
+    found = several.edge_betweenness_centrality(**how)
+    assert "gather" in told()
+    pd.testing.assert_frame_equal(found, one.edge_betweenness_centrality(**how), rtol=1e-9)
+
+
+def test_pairs():
+    pairs = pd.DataFrame({"src": [0, 3, 9, 12, 30], "dst": [3, 6, 12, 15, 60]})
+    one, several = (frame().graph(directed=False, engine="gpu", ranks=size) for size in (1, 2))
+    pd.testing.assert_frame_equal(several.jaccard(pairs=pairs), one.jaccard(pairs=pairs))
+
+
+def test_the_graph_is_gathered_once():
+    """For all methods that see the same edges, and again when memory was short."""
+    several = frame().graph(directed=False, engine="gpu", ranks=2).persist()
+    several.core_number()
+    assert "gather" in told()
+    several.core_number()
+    assert "gather" not in told()
+    memory.drop_kept()
+    several.core_number()
+    assert "gather" in told()
+
+
+def test_what_does_not_fit_is_left_to_the_processors():
+    several = frame().graph(directed=False, engine="gpu", ranks=2).persist()
+    with dask.config.set({"graphgpu.device-memory-limit": 2000}):
+        found = several.core_number()
+        assert "gather" not in told()
+    pd.testing.assert_frame_equal(found, frame().graph(directed=False).core_number())
+
+
+def test_memory_that_runs_out_on_one_rank(monkeypatch):
+    """All do it on the processors."""
+    view, plain = view_of(directed=False), gpu.core_numbers
+
+    def short(view, report):
+        if cupy.cuda.Device().id == 1:
+            raise OutOfDeviceMemory("none is left")
+        return plain(view, report)
+
+    monkeypatch.setattr(whole.one_gpu, "core_numbers", short)
+    parts, answers, _ = found(view, 2, "core_numbers")
+    expected = cpu.core_numbers(view, Report("test"))
+    np.testing.assert_array_equal(parts.whole(answers), expected)
+
+
+def test_communities_go_on_from_others():
+    made = frame()
+    before = pd.DataFrame({"vertex": made["src"].unique()})
+    before["community"] = before["vertex"] // 30 * 30
+    for name in ("louvain", "label_propagation"):
+        answers = [
+            getattr(made.graph(directed=False, engine="gpu", ranks=size), name)(start=before)
+            for size in (1, 2)
+        ]
+        pd.testing.assert_frame_equal(*answers)
