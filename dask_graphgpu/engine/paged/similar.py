@@ -85,7 +85,12 @@ def similar(view: View, chosen: np.ndarray, asked: Similarity, report: Report) -
 
 
 def _streamed(
-    comparing: Comparing, passes: Paged, room: _Room, vertex: int, near: np.ndarray, numbers: np.ndarray
+    comparing: Comparing,
+    passes: Paged,
+    room: _Room,
+    vertex: int,
+    near: np.ndarray,
+    numbers: np.ndarray,
 ) -> Found:
     """The partners of one vertex, of whose neighbours some rows are in memory at a time."""
     start, common = time.perf_counter(), np.zeros(len(numbers), np.int64)
