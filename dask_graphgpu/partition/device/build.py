@@ -83,7 +83,9 @@ class DevicePartition(Partition):
             None if each is None else to_new_memory(each) for each in (ids.position, ids.rank)
         )
         rows = Adjacency(
-            to_new_memory(given.offsets), to_new_memory(given.neighbours), _on_host(given.columns)
+            to_new_memory(given.offsets).astype(np.int64),
+            to_new_memory(given.neighbours),
+            _on_host(given.columns),
         )
         columns = replace(
             vertices,
