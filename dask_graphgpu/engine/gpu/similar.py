@@ -49,7 +49,9 @@ def similar(view: View, chosen: Any, asked: Similarity, report: Report) -> tuple
     reads = cupy.zeros(rows.num_edges + 1, np.uint64)
     walked = cupy.where(amount > 0, degree, 0).astype(np.uint64)
     reads[1:] = cupy.cumsum(walked[rows.neighbours], dtype=np.uint64)
-    work[1:] = cupy.cumsum((reads[rows.offsets[1:]] - reads[rows.offsets[:-1]])[order], dtype=np.uint64)
+    work[1:] = cupy.cumsum(
+        (reads[rows.offsets[1:]] - reads[rows.offsets[:-1]])[order], dtype=np.uint64
+    )
     del reads
     found = [(cupy.empty(0, ids), cupy.empty(0, ids), cupy.empty(0, np.float64))]
     bits = np.uint64(max((n - 1).bit_length(), 1))
@@ -60,9 +62,7 @@ def similar(view: View, chosen: Any, asked: Similarity, report: Report) -> tuple
         )
         first = rank[order[keys >> bits]]
         second = (keys & ((np.uint64(1) << bits) - np.uint64(1))).astype(ids)
-        found.append(
-            asked.best(first, second, common, by_number[first], by_number[second], scale)
-        )
+        found.append(asked.best(first, second, common, by_number[first], by_number[second], scale))
     first, second, score = (cupy.concatenate(parts) for parts in zip(*found, strict=True))
     walked_edges = int(work[-1])
     report.advance(

@@ -53,7 +53,5 @@ def similar(view: RankView, chosen: np.ndarray, asked: Similarity, report: Repor
         lengths = np.zeros(view.num_vertices, np.int64)
         lengths[:own], lengths[ghosts] = degree[:own], degree[ghosts]
         at = offsets_of(lengths)
-        found.append(
-            comparing.best(some, numbers[some], rows, at, np.concatenate([targets, far]))
-        )
+        found.append(comparing.best(some, numbers[some], rows, at, np.concatenate([targets, far])))
     return joined(found)
