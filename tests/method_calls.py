@@ -73,5 +73,6 @@ IN_PLACES = {
     "triangles": lambda graph: graph.triangle_count(),
     "clustering": lambda graph: graph.clustering_coefficient(),
     "jaccard": lambda graph: graph.jaccard(),
+    "similar": lambda graph: graph.similar(top_k=2, degree_cutoff=500),
     "edges between": lambda graph: graph.edge_betweenness_centrality(3),
 }

@@ -50,8 +50,8 @@ class Project(Algorithm):
     Returns
     -------
     frame
-        Both vertices under the names that edges have their id columns under (``columns=`` renames them), and
-        ``weight``: int64 of "count", else float64. Each pair once, the smaller id first; ordered by both.
+        Both vertices under the names that edges have their id columns under, and ``weight``: int64 of "count",
+        else float64. Each pair once, the smaller id first; ordered by both.
 
     Raises
     ------

@@ -17,6 +17,7 @@ _LARGEST_FIRST = {
     "triangles": True,
     "clustering_coefficient": True,
     "jaccard": True,
+    "score": True,
     "authority": True,
     "paths": True,
     "width": True,

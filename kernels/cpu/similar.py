@@ -125,25 +125,24 @@ def _sort(by_score, second, score, begin, size):
 
 @jit
 def best(
-    lo, hi, rows, mine, offsets, neighbours, at, targets, amount, degree, kind, scale, later,
+    lo, hi, cells, rows, mine, offsets, neighbours, at, targets, amount, kind, scale, later,
     least_common, least_score, by_score, counts_only, starts, second, score, lengths,
 ):  # fmt: skip
     """Write the numbers and scores of the best partners of each vertex, as many as ``starts`` has room for.
 
     Parameters
     ----------
-    degree : by number
+    cells : with sums of 0, as they are left
     later : whether partners have larger numbers only
     least_common, least_score : what a partner has at least
     by_score : whether the best are those of the largest score, equal ones by number; else they are in this order
     counts_only : whether nothing is written but ``lengths``, of all partners
     lengths : how many there are of each
     """
-    cells = np.zeros(2 * degree.size, amount.dtype)
-    cells[1::2] = degree
-    seen = np.empty(degree.size, targets.dtype)
+    seen = np.empty(cells.size // 2, targets.dtype)
     for i in range(lo, hi):
         own = np.uint64(mine[i])
+        degree = np.int64(cells[_TWO * own + _ONE])
         number = _walk(np.uint64(rows[i]), offsets, neighbours, at, targets, amount, cells, seen)
         begin = starts[i]
         room = starts[i + 1] - begin
@@ -156,7 +155,7 @@ def best(
             cells[_TWO * x] = 0
             if x == own or (later and x < own) or shared < least_common:
                 continue
-            value = _score(kind, scale, shared, degree[own], np.int64(cells[_TWO * x + _ONE]))
+            value = _score(kind, scale, shared, degree, np.int64(cells[_TWO * x + _ONE]))
             if value < least_score:
                 continue
             if counts_only or size < room:

@@ -29,6 +29,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     EDGES.to_parquet("edges.parquet")
     VALUES.to_parquet("values.parquet")
+    VALUES[["vertex"]].to_parquet("some.parquet")
     VERTICES.to_parquet("vertices.parquet")
 
 
@@ -77,6 +78,8 @@ MORE = {
     "triangles": ("triangle_count", {}),
     "clustering": ("clustering_coefficient", {}),
     "two-hop": ("jaccard", {}),
+    "similar": ("similar --metric cosine --top-k 1", {"metric": "cosine", "top_k": 1}),
+    "similar to some": ("similar --between some.parquet", {"between": VALUES[["vertex"]]}),
     "pairs": ("jaccard --pairs ./edges.parquet", {"pairs": EDGES}),
     "hits": ("hits --tolerance 0 --max-iterations 5", {"tolerance": 0, "max_iterations": 5}),
     "louvain": ("louvain --resolution 0.5 --seed 3", {"resolution": 0.5, "seed": 3}),

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from places import skewed, small, sparse
+from places import small
 from strategies import KINDS, edge_lists, partitioned
 
 from dask_graphgpu import errors, last_report
@@ -69,17 +69,13 @@ def test_over_all_kinds_of_ids(graph, metric, top_k, cutoff, data):
     assert rows(found) == [row for row in expected if row[0] in some]
 
 
-def test_every_place(place):
-    if place.name in ("tiers", "disk"):
-        pytest.skip("edges that a GPU has not are not compared there")
+def test_every_place(rows_place):
     methods = [
         lambda graph: graph.similar(top_k=3),
         lambda graph: graph.similar("adamic_adar", top_k=5, min_score=0.2, degree_cutoff=100),
     ]
-    narrow = [frame for frame in small() if len(frame) < 5000]
-    for frame in (skewed, sparse, *narrow):
-        for directed in (True, False):
-            place.same(*methods, frames=[frame], directed=directed)
+    rows_place.same(*methods)
+    rows_place.same(*methods, frames=[f for f in small() if len(f) < 2000][::3], directed=False)
 
 
 def test_networkx_agrees():
@@ -96,7 +92,7 @@ def test_networkx_agrees():
         pairs = list(zip(found["src"], found["dst"], strict=True))
         np.testing.assert_allclose(found["score"], [x for *_, x in score(peer, pairs)])
         best = {}
-        for u, v, x in score(peer, [(u, v) for u in peer for v in peer if u != v]):
+        for u, _, x in score(peer, [(u, v) for u in peer for v in peer if u != v]):
             best.setdefault(u, []).append(x)
         for u, some in found.groupby("src")["score"]:
             np.testing.assert_allclose(some, sorted(best[u], reverse=True)[:8])
@@ -126,7 +122,7 @@ def test_rows_are_of_the_vertices_asked_for():
 
 
 def test_bad_arguments():
-    for given, told in (
+    for wrong, told in (
         ({"metric": "dice"}, "metric='dice'; allowed are 'jaccard'"),
         ({"top_k": 0}, "top_k=0; allowed is a whole number of at least 1"),
         ({"min_score": -1}, "min_score=-1; allowed is a number of at least 0"),
@@ -135,7 +131,7 @@ def test_bad_arguments():
         ({"between": EDGES}, "between"),
     ):
         with pytest.raises(errors.InvalidArgument, match=told):
-            EDGES.graph.similar(**given)
+            EDGES.graph.similar(**wrong)
     with pytest.raises(errors.UnknownVertex, match="'z'"):
         EDGES.graph.similar(between=["z"])
     with pytest.raises(errors.UnknownVertex, match="z"):

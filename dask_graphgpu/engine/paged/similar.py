@@ -66,17 +66,21 @@ def similar(view: View, chosen: np.ndarray, asked: Similarity, report: Report) -
             room.require(int(degrees[some].sum()))
             first = rows_at_hand(passes, some)
             for part in _parts(first, walked, room.edges - len(first.neighbours)):
-                near = np.unique(first.neighbours[slice(*first.offsets[[part[0], part[-1] + 1]])])
-                near = near[amounts[near] > 0].astype(np.int64)
-                if len(first.neighbours) + degrees[near].sum() > room.edges:
-                    found.append(_streamed(comparing, passes, room, some[part[0]], near, numbers))
-                else:
+                near = _near(first, part, amounts)
+                if len(first.neighbours) + degrees[near].sum() <= room.edges:
                     lengths = np.zeros(n, np.int64)
                     lengths[near] = degrees[near]
                     targets = numbers[rows_at_hand(passes, near).neighbours]
                     mine = numbers[some[part]]
                     found.append(comparing.best(part, mine, first, offsets_of(lengths), targets))
-                room.pairs += len(found[-1][0])
+                    room.pairs += len(found[-1][0])
+                    continue
+                for place in part:  # one, unless pairs have taken room since
+                    near = _near(first, place[None], amounts)
+                    if len(near):
+                        number = int(numbers[some[place]])
+                        found.append(_streamed(comparing, passes, room, number, near, numbers))
+                        room.pairs += len(found[-1][0])
     firsts, seconds, scores = joined(found)
     if rank is None:
         return firsts, seconds, scores
@@ -84,15 +88,26 @@ def similar(view: View, chosen: np.ndarray, asked: Similarity, report: Report) -
     return user_order[firsts[order]], user_order[seconds[order]], scores[order]
 
 
+def _near(first: Adjacency, part: np.ndarray, amounts: np.ndarray) -> np.ndarray:
+    """Neighbours of rows one after another that may be in common, ascending; int64."""
+    begin, stop = first.offsets[[part[0], part[-1] + 1]].tolist()
+    near = np.unique(first.neighbours[begin:stop]).astype(np.int64)
+    return near[amounts[near] > 0]
+
+
 def _streamed(
     comparing: Comparing,
     passes: Paged,
     room: _Room,
+<<<<<<< HEAD
     vertex: int,
+=======
+    number: int,
+>>>>>>> w1
     near: np.ndarray,
     numbers: np.ndarray,
 ) -> Found:
-    """The partners of one vertex, of whose neighbours some rows are in memory at a time."""
+    """The partners of the vertex of a number, of whose neighbours some rows are in memory at a time."""
     start, common = time.perf_counter(), np.zeros(len(numbers), np.int64)
     lengths = passes.rows.degrees[near]
     room.require(int(lengths.max()) + len(numbers) * _SORTED // passes.rows.neighbours.itemsize)
@@ -100,7 +115,7 @@ def _streamed(
         targets = numbers[rows_at_hand(passes, near[a:b]).neighbours]
         np.add.at(common, targets, np.repeat(comparing.amounts[near[a:b]], lengths[a:b]))
     second = np.flatnonzero(common).astype(numbers.dtype)
-    first = np.full_like(second, numbers[vertex])
+    first = np.full_like(second, number)
     degrees, read = comparing.degrees, int(lengths.sum())
     note(comparing.report, read, 1, numbers.itemsize + 8, start)
     return comparing.asked.best(
