@@ -84,6 +84,7 @@ class Methods:
     ego = _method(algorithms.Ego)
     degree = _method(algorithms.Degree)
     random_walks = _method(algorithms.RandomWalks)
+    neighbor_sample = _method(algorithms.NeighborSample)
     belief_propagation = _method(algorithms.BeliefPropagation)
     neural_network = _method(algorithms.NeuralNetwork)
     heat_simulation = _method(algorithms.HeatSimulation)

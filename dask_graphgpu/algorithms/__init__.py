@@ -30,6 +30,7 @@ from dask_graphgpu.algorithms.label_propagation import LabelPropagation
 from dask_graphgpu.algorithms.leiden import Leiden
 from dask_graphgpu.algorithms.louvain import Louvain
 from dask_graphgpu.algorithms.minimum_spanning_forest import MinimumSpanningForest
+from dask_graphgpu.algorithms.neighbor_sample import NeighborSample
 from dask_graphgpu.algorithms.neural_network import NeuralNetwork
 from dask_graphgpu.algorithms.pagerank import PageRank
 from dask_graphgpu.algorithms.random_walks import RandomWalks
@@ -72,6 +73,7 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "ego": Ego,
     "degree": Degree,
     "random_walks": RandomWalks,
+    "neighbor_sample": NeighborSample,
     "belief_propagation": BeliefPropagation,
     "neural_network": NeuralNetwork,
     "heat_simulation": HeatSimulation,
@@ -108,6 +110,7 @@ __all__ = [
     "Leiden",
     "Louvain",
     "MinimumSpanningForest",
+    "NeighborSample",
     "NeuralNetwork",
     "PageRank",
     "RandomWalks",
