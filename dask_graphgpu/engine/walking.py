@@ -90,15 +90,12 @@ def with_repeats_in_order(row: Any, neighbours: Any, weight: Any) -> Any:
     again = (row[1:] == row[:-1]) & (neighbours[1:] == neighbours[:-1])
     if not (again & (weight[1:] < weight[:-1])).any():
         return weight
-    some = np.zeros_like(again, shape=len(weight))
-    some[1:] = again
-    some[:-1] |= again
-    (places,) = some.nonzero()
-    order = weight[places].argsort(kind="stable")
-    # Brought into the order of rows and neighbours again, which are the same for repeats.
-    first = np.concatenate([np.zeros_like(again, shape=1), again])
-    group = (~first).astype(np.int64).cumsum()[places]
-    order = order[group[order].argsort(kind="stable")]
+    none = np.zeros(1, bool, like=again)
+    repeats = np.concatenate([none, again])
+    (places,) = (repeats | np.concatenate([again, none])).nonzero()
+    order = np.argsort(weight[places], kind="stable")
+    group = (~repeats).astype(np.int64).cumsum()[places]
+    order = order[np.argsort(group[order], kind="stable")]
     ordered = weight.copy()
     ordered[places] = weight[places][order]
     return ordered
