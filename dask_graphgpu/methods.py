@@ -91,6 +91,7 @@ class Methods:
     random_walks = _method(algorithms.RandomWalks)
     maximal_independent_set = _method(algorithms.MaximalIndependentSet)
     coloring = _method(algorithms.Coloring)
+    neighbor_sample = _method(algorithms.NeighborSample)
     belief_propagation = _method(algorithms.BeliefPropagation)
     neural_network = _method(algorithms.NeuralNetwork)
     heat_simulation = _method(algorithms.HeatSimulation)

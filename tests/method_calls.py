@@ -72,6 +72,11 @@ IN_PLACES = {
     "leiden from groups": lambda graph: graph.leiden(initial=GROUPS),
     "triangles": lambda graph: graph.triangle_count(),
     "clustering": lambda graph: graph.clustering_coefficient(),
+    "walks": lambda graph: graph.random_walks(length=4),
+    "walks of node2vec": lambda graph: graph.random_walks(
+        SOME[["vertex"]], length=4, weighted=True, p=0.5, q=2
+    ),
+    "samples": lambda graph: graph.neighbor_sample([3, 5], fanout=[3, 2]),
     "jaccard": lambda graph: graph.jaccard(),
     "similar": lambda graph: graph.similar(top_k=2, degree_cutoff=500),
     "edges between": lambda graph: graph.edge_betweenness_centrality(3),

@@ -34,6 +34,7 @@ from dask_graphgpu.algorithms.louvain import Louvain
 from dask_graphgpu.algorithms.maximal_independent_set import MaximalIndependentSet
 from dask_graphgpu.algorithms.minimum_spanning_forest import MinimumSpanningForest
 from dask_graphgpu.algorithms.neighbor_aggregate import NeighborAggregate
+from dask_graphgpu.algorithms.neighbor_sample import NeighborSample
 from dask_graphgpu.algorithms.neural_network import NeuralNetwork
 from dask_graphgpu.algorithms.pagerank import PageRank
 from dask_graphgpu.algorithms.project import Project
@@ -86,6 +87,7 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "random_walks": RandomWalks,
     "maximal_independent_set": MaximalIndependentSet,
     "coloring": Coloring,
+    "neighbor_sample": NeighborSample,
     "belief_propagation": BeliefPropagation,
     "neural_network": NeuralNetwork,
     "heat_simulation": HeatSimulation,
@@ -126,6 +128,7 @@ __all__ = [
     "MaximalIndependentSet",
     "MinimumSpanningForest",
     "NeighborAggregate",
+    "NeighborSample",
     "NeuralNetwork",
     "PageRank",
     "Project",

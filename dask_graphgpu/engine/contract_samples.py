@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     import numpy as np
 
-    from dask_graphgpu.engine.walking import WalkRule
+    from dask_graphgpu.engine.walking import SampleRule, WalkRule
     from dask_graphgpu.partition.view import View
     from dask_graphgpu.report import Report
 
@@ -36,4 +36,29 @@ class Samples(Protocol):
             0 for the start.
         vertex : unsigned array
             One row a vertex of a walk, ordered by walk and step; on ranks each gives some of them.
+        """
+
+    def neighbor_sample(
+        self, view: View, batches: np.ndarray, seeds: np.ndarray, rule: SampleRule, report: Report
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
+        """Edges that lead to some vertices, and to where these come from, and so on: the same on all engines.
+
+        Parameters
+        ----------
+        view : View
+            With repeated edges, each of which may be drawn.
+        batches : int64 array, shape (k,)
+            The batch of each seed; on ranks each gives some of them.
+        seeds : int64 array, shape (k,)
+        rule : SampleRule
+
+        Returns
+        -------
+        batch : int64 array
+        hop : int32 array
+            From 1 on.
+        source, destination : unsigned arrays
+        weight : array, or None
+            Where the view has weights. One row an edge that was drawn, ordered by batch, hop, destination and source;
+            on ranks each gives those to its own vertices.
         """

@@ -1,4 +1,4 @@
-"""What walks and samples are asked for, whichever engine makes them."""
+"""What walks and samples are asked for, and what of them is the same on all engines."""
 
 from __future__ import annotations
 
@@ -33,6 +33,35 @@ class WalkRule:
     seed: int
 
 
+@dataclass(frozen=True)
+class SampleRule:
+    """How neighbours are sampled; see `algorithms.neighbor_sample`.
+
+    Attributes
+    ----------
+    fanout : tuple of int
+        Edges of a vertex, for each hop; -1: all.
+    replace : bool
+        Whether an edge may be drawn several times.
+    seed : int
+    """
+
+    fanout: tuple[int, ...]
+    replace: bool
+    seed: int
+
+    def replaces(self, hop: int) -> bool:
+        """Whether an edge may be drawn several times in a hop, where not all are taken."""
+        return self.replace and self.fanout[hop] >= 0
+
+    def lengths(self, degrees: Any, hop: int) -> Any:
+        """How many edges are drawn of vertices that have so many, int64; on the host or a GPU."""
+        most = self.fanout[hop]
+        if most < 0:
+            return degrees
+        return np.where(degrees > 0, most, 0) if self.replace else np.minimum(degrees, most)
+
+
 def trails(walk: Any, before: Any, path: Any, made: Any, *, begins: bool) -> tuple[Any, Any, Any]:
     """The walk, the step and the vertex of each of the first ``made`` steps of paths; on the host or a GPU.
 
@@ -51,3 +80,22 @@ def trails(walk: Any, before: Any, path: Any, made: Any, *, begins: bool) -> tup
     walker, column = taken.nonzero()
     step = (before[walker] + column).astype(np.int32)
     return walk[walker], step, path[taken]
+
+
+def with_repeats_in_order(row: Any, neighbours: Any, weight: Any) -> Any:
+    """Weights of edges, of which those of repeated edges ascend; on the host or a GPU.
+
+    ``row`` : of each edge, ascending as neighbours within a row. Draws are the same then for rows in any order.
+    """
+    again = (row[1:] == row[:-1]) & (neighbours[1:] == neighbours[:-1])
+    if not (again & (weight[1:] < weight[:-1])).any():
+        return weight
+    none = np.zeros(1, bool, like=again)
+    repeats = np.concatenate([none, again])
+    (places,) = (repeats | np.concatenate([again, none])).nonzero()
+    order = np.argsort(weight[places], kind="stable")
+    group = (~repeats).astype(np.int64).cumsum()[places]
+    order = order[np.argsort(group[order], kind="stable")]
+    ordered = weight.copy()
+    ordered[places] = weight[places][order]
+    return ordered

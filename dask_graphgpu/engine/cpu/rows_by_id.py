@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dask_graphgpu.engine.cpu.edges import Paged, rows_on_disk
+from dask_graphgpu.engine.walking import with_repeats_in_order
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
 from dask_graphgpu.partition import rowwise
@@ -24,7 +25,7 @@ class Part:
     """Rows ``first`` to ``last``, at hand.
 
     ``rows`` : their edges, neighbours as numbers. ``before`` : sums of weights within a row up to and with each edge,
-    float64; empty where weights mean nothing.
+    float64; empty where nobody asked.
     """
 
     first: int
@@ -42,10 +43,10 @@ class RowsById:
         Of a graph in memory, on disk, or a share of ranks.
     rows : Adjacency
         Its `out` or `into`.
-    weighted : bool
-        Whether sums of weights are wanted.
     report : Report
         Gets what is read of a disk.
+    weighted, sums : bool
+        Whether the weights of edges are wanted, and sums of them.
 
     Attributes
     ----------
@@ -54,8 +55,8 @@ class RowsById:
         it is the number.
     owner : uint32 array
         On ranks: which rank has each vertex, by its number. Else empty.
-    dtype : dtype
-        Of numbers.
+    dtype, weight_dtype : dtype
+        Of numbers, and of weights if any.
     whole : bool
         Whether one part has all rows.
 
@@ -65,11 +66,15 @@ class RowsById:
     ranks each rank has 12 bytes for every vertex of the graph.
     """
 
-    def __init__(self, view: AnyView, rows: Adjacency, *, weighted: bool, report: Report) -> None:
-        self._view, self._rows, self._weighted, self._report = view, rows, weighted, report
+    def __init__(
+        self, view: AnyView, rows: Adjacency, report: Report, *, weighted: bool, sums: bool = False
+    ) -> None:
+        self._view, self._rows, self._report = view, rows, report
+        self._weighted, self._sums = weighted, sums
         self.place, self.owner = np.empty(0, np.int64), np.empty(0, np.uint32)
         self.whole = not view.paged and not view.on_ranks
         own, rank = view.num_owned, view.user_rank
+        self.weight_dtype = rows.columns["weight"].dtype if weighted else np.dtype(np.int64)
         self.dtype = rows.neighbours.dtype if rank is None else rank.dtype
         if isinstance(view, RankView):
             self.place = np.full(view.graph_vertices, view.num_vertices, np.int64)
@@ -98,6 +103,15 @@ class RowsById:
         """The rows of some vertices."""
         return self.place[numbers] if len(self.place) else numbers
 
+    def to_owners(self, numbers: np.ndarray, given: np.ndarray) -> np.ndarray:
+        """What is given for some vertices, with those of all ranks that this one owns; on one rank all. Collective."""
+        if not self._view.on_ranks:
+            return given
+        owner, ranks = self.owner[numbers], self._view.ranks
+        order = np.argsort(owner, kind="stable")
+        cuts = np.searchsorted(owner[order], np.arange(1, ranks.size))
+        return np.concatenate(ranks.all_to_all(np.split(given[order], cuts)))
+
     def _part(self, lo: int, hi: int, rows: Adjacency) -> Part:
         bounds = rows.offsets[lo : hi + 1]
         edges = slice(int(bounds[0]), int(bounds[-1]))
@@ -108,8 +122,12 @@ class RowsById:
             n = max(self._view.graph_vertices, hi - lo)
             made = from_edges(n, rowwise.row_ids(here), numbers, columns)
             here = Adjacency(here.offsets, made.neighbours, made.columns)
-        before = np.empty(here.num_edges if self._weighted else 0)
         if self._weighted:
+            weight = here.columns["weight"]
+            weight = with_repeats_in_order(rowwise.row_ids(here), here.neighbours, weight)
+            here = Adjacency(here.offsets, here.neighbours, {"weight": weight})
+        before = np.empty(here.num_edges if self._sums else 0)
+        if self._sums:
             given = here.offsets, here.columns["weight"], before
             for_blocks(kernels.walks.add_up, edge_blocks(here.offsets), *given)
         return Part(lo, hi, here, before)

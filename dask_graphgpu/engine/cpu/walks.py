@@ -39,7 +39,7 @@ def random_walks(
     have come to a vertex of theirs, or need the row of one.
     """
     start = time.perf_counter()
-    rows = RowsById(view, view.out, weighted=rule.weighted, report=report)
+    rows = RowsById(view, view.out, report, weighted=rule.weighted, sums=rule.weighted)
     state = np.full((len(walks), columns.STATE), -1, np.int64)
     state[:, [columns.STEP, columns.TRIES]] = 0
     state[:, columns.WALK] = walks
@@ -53,7 +53,7 @@ def random_walks(
         found = [(state[:, 0].copy(), np.zeros(len(walks), np.int32), starts.astype(going.ids))]
         room = min(rule.length, _ROOM)
         while view.ranks.sum(len(state)):
-            state = _sent(view, rows, state)
+            state = rows.to_owners(_needed(state), state)
             for part in rows.parts(_needed(state)):
                 row = rows.rows_of(_needed(state))
                 some = np.flatnonzero((row >= part.first) & (row < part.last))
@@ -99,13 +99,3 @@ def _needed(state: np.ndarray) -> np.ndarray:
     waits = state[:, columns.NEXT] >= 0
     needed: np.ndarray = np.where(waits, state[:, columns.BEFORE], state[:, columns.AT])
     return needed
-
-
-def _sent(view: AnyView, rows: RowsById, state: np.ndarray) -> np.ndarray:
-    """The walkers that need rows of this rank; on one rank all. Collective."""
-    if not view.on_ranks:
-        return state
-    owner = rows.owner[_needed(state)]
-    order = np.argsort(owner, kind="stable")
-    cuts = np.searchsorted(owner[order], np.arange(1, view.ranks.size))
-    return np.concatenate(view.ranks.all_to_all(np.split(state[order], cuts)))

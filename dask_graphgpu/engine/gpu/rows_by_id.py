@@ -10,6 +10,7 @@ import numpy as np
 
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.device import DeviceView
+from dask_graphgpu.engine.walking import with_repeats_in_order
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.device.memory import require
@@ -40,15 +41,22 @@ class RowsById:
             return cls(rows, None, None)
         return here.made(("rows by id", key), lambda: _sorted(here, rows))
 
-    def sums(self, here: DeviceView, weight: Any, key: str) -> Any:
-        """Sums of weights within a row up to and with each edge, float64; made once.
-
-        ``weight`` : in the order of the view's rows.
-        """
+    def weights(self, weight: Any, here: DeviceView, key: str) -> Any:
+        """Weights of the edges, those of repeated ones ascending; made once. ``weight`` : as of the view's rows."""
 
         def made() -> Any:
-            require(16 * len(weight), f"sums of {len(weight):,} weights")
-            ordered = (weight if self.edge is None else weight[self.edge]).astype(np.float64)
+            edges = self.rows.num_edges
+            require(4 * 8 * edges, f"{edges:,} weights")
+            ordered = weight if self.edge is None else weight[self.edge]
+            return with_repeats_in_order(_row_of_each(self.rows), self.rows.neighbours, ordered)
+
+        return here.made(("weights by id", key), made)
+
+    def sums(self, weight: Any, here: DeviceView, key: str) -> Any:
+        """Sums of weights within a row up to and with each edge, float64; made once."""
+
+        def made() -> Any:
+            ordered = self.weights(weight, here, key).astype(np.float64)
             before = cupy.empty(len(weight))
             kernel = cuda("walks", defines=here.defines).kernel("add_up")
             launch.flat(kernel, here.n, (self.rows.offsets, np.uint64(here.n), ordered, before))
@@ -57,14 +65,18 @@ class RowsById:
         return here.made(("sums by id", key), made)
 
 
+def _row_of_each(rows: Adjacency) -> Any:
+    """The row of each edge."""
+    every = cupy.arange(rows.num_edges, dtype=rows.offsets.dtype)
+    return cupy.searchsorted(rows.offsets[1:], every, side="right")
+
+
 def _sorted(here: DeviceView, rows: Adjacency) -> RowsById:
     """The same rows, the edges of each by the numbers of neighbours; equal ones stay in their order."""
     n, edges = here.n, rows.num_edges
     require(5 * 8 * edges, f"ordering {edges:,} edges by the user's ids")
     rank = here.user_rank.astype(here.id_dtype, copy=False)
-    row = cupy.searchsorted(
-        rows.offsets[1:], cupy.arange(edges, dtype=rows.offsets.dtype), side="right"
-    )
+    row = _row_of_each(rows)
     numbers = rank[rows.neighbours]
     bits = max(n - 1, 1).bit_length()
     if 2 * bits <= 64:

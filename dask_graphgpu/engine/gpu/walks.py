@@ -36,7 +36,7 @@ def random_walks(
     begun = time.perf_counter()
     here = DeviceView.of(view)
     by_id = RowsById.of(here, here.out, "out")
-    before = by_id.sums(here, here.out.weight, "out") if rule.weighted else None
+    before = by_id.sums(here.out.weight, here, "out") if rule.weighted else None
     numbers, number = cupy.asarray(walks), len(walks)
     require(40 * number * (rule.length + 1), f"{number:,} walks of {rule.length:,} steps")
     path = cupy.empty((number, rule.length + 1), here.id_dtype)
