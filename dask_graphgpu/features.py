@@ -113,15 +113,15 @@ def _feature(method: str, given: dict[str, Any], schema: EdgeSchema) -> Feature:
             raise InvalidArgument(
                 "features have one row for each vertex: give one source, not a list, and no target"
             )
-        if getattr(algorithm, "path", False):
-            raise InvalidArgument(
-                "features have one row for each vertex: leave path=True of longest_path out"
-            )
         if getattr(algorithm, "labels", None) is not None:
             raise InvalidArgument(
                 "features have one row for each vertex of the graph, and labels= may have others: call the method"
             )
         columns = algorithm.result_columns(schema)
+        if algorithm.num_rows(1, schema) != 1:
+            raise InvalidArgument(
+                "features have one row for each vertex, and with these arguments there are others: call the method"
+            )
         names = own_names(columns, schema, method, algorithm.columns)
         # The name of the method's own, where ids are one column.
         if names.pop("vertex", "vertex") != "vertex":

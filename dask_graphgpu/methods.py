@@ -85,6 +85,7 @@ class Methods:
     edge_betweenness_centrality = _method(algorithms.EdgeBetweennessCentrality)
     ego = _method(algorithms.Ego)
     degree = _method(algorithms.Degree)
+    khop_count = _method(algorithms.KhopCount)
     neighbor_aggregate = _method(algorithms.NeighborAggregate)
     topological_order = _method(algorithms.TopologicalOrder)
     longest_path = _method(algorithms.LongestPath)

@@ -67,6 +67,8 @@ IN_PLACES = {
     ),
     "independent set": lambda graph: graph.maximal_independent_set(),
     "coloring": lambda graph: graph.coloring(seed=1),
+    "vertices within hops": lambda graph: graph.khop_count(2),
+    "vertices within hops of some": lambda graph: graph.khop_count(3, sources=70),
     "louvain": lambda graph: graph.louvain(),
     "leiden": lambda graph: graph.leiden(),
     "leiden from groups": lambda graph: graph.leiden(initial=GROUPS),

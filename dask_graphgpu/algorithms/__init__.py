@@ -27,6 +27,7 @@ from dask_graphgpu.algorithms.hits import HITS
 from dask_graphgpu.algorithms.jaccard import Jaccard
 from dask_graphgpu.algorithms.k_core import KCore
 from dask_graphgpu.algorithms.k_truss import KTruss
+from dask_graphgpu.algorithms.khop_count import KhopCount
 from dask_graphgpu.algorithms.label_propagation import LabelPropagation
 from dask_graphgpu.algorithms.leiden import Leiden
 from dask_graphgpu.algorithms.longest_path import LongestPath
@@ -81,6 +82,7 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "leiden": Leiden,
     "ego": Ego,
     "degree": Degree,
+    "khop_count": KhopCount,
     "neighbor_aggregate": NeighborAggregate,
     "topological_order": TopologicalOrder,
     "longest_path": LongestPath,
@@ -121,6 +123,7 @@ __all__ = [
     "Jaccard",
     "KCore",
     "KTruss",
+    "KhopCount",
     "LabelPropagation",
     "Leiden",
     "LongestPath",

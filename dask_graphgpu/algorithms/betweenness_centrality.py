@@ -19,13 +19,11 @@ import numpy as np
 
 from dask_graphgpu.algorithms.algorithm import (
     Algorithm,
-    as_plain_ids,
     require_weight,
 )
 from dask_graphgpu.algorithms.edge_table import edge_columns, edge_table
 from dask_graphgpu.algorithms.run import Run
-from dask_graphgpu.arguments import check_whole, is_whole, refuse
-from dask_graphgpu.errors import InvalidArgument
+from dask_graphgpu.algorithms.some_sources import check_sources, sources_of
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
 
@@ -44,18 +42,7 @@ class _Betweenness(Algorithm):
     name: ClassVar[str]
 
     def __post_init__(self) -> None:
-        if isinstance(self.sources, np.ndarray) and self.sources.ndim == 0:
-            object.__setattr__(self, "sources", self.sources[()])
-        if is_whole(self.sources):
-            check_whole("sources", self.sources, 1)
-        elif self.sources is not None:
-            as_plain_ids(self, "sources")
-            if not isinstance(self.sources, list):
-                refuse(
-                    "sources", self.sources,
-                    "are None (all), how many to draw, and a list of vertex ids",
-                )  # fmt: skip
-        check_whole("seed", self.seed, 0)
+        check_sources(self, self.seed)
 
     def engine_functions(self) -> tuple[str, ...]:
         return ("betweenness",)
@@ -68,22 +55,6 @@ class _Betweenness(Algorithm):
     @abstractmethod
     def run(self, run: Run) -> Table:
         """Compute the result."""
-
-    def _sources(self, run: Run) -> Any:
-        """Dense ids of the sources."""
-        n = run.num_vertices
-        every = np.arange(n) if run.ranks is not None else run.vertices.astype(np.int64)
-        if self.sources is None:
-            return every
-        if isinstance(self.sources, list):
-            found = np.asarray(run.ids.find(self.sources), np.int64)
-            if len(np.unique(found)) < len(found):
-                raise InvalidArgument("sources has an id more than once; drop the repeats")
-            return found
-        if self.sources > n:
-            raise InvalidArgument(f"sources={self.sources}; the graph has {n} vertices")
-        drawn = np.random.default_rng(self.seed).choice(n, self.sources, replace=False)
-        return every[np.asarray(drawn, like=every)]
 
     def _scales(self, run: Run, sources: Any, *, endpoints: bool) -> tuple[float, float | None]:
         """What to multiply sums by, and those of sources where that is something else.
@@ -161,7 +132,7 @@ class BetweennessCentrality(_Betweenness):
         return {"vertex": ColumnType("vertex"), "betweenness": ColumnType("float64")}
 
     def run(self, run: Run) -> Table:
-        sources = self._sources(run)
+        sources = sources_of(run, self.sources, self.seed)
         value = run.engine.betweenness(
             run.staying, sources, weighted=self.weighted, endpoints=self.endpoints, edges=False,
             report=run.report,
@@ -226,7 +197,7 @@ class EdgeBetweennessCentrality(_Betweenness):
         return {**edge_columns(), "betweenness": ColumnType("float64")}
 
     def run(self, run: Run) -> Table:
-        sources = self._sources(run)
+        sources = sources_of(run, self.sources, self.seed)
         value = run.engine.edge_betweenness(
             run.view, sources, weighted=self.weighted, report=run.report
         )

@@ -17,7 +17,7 @@ from dask_graphgpu.io.schema import EdgeSchema
 
 @dataclass(frozen=True)
 class TopologicalOrder(Resumable):
-    """Level and position of each vertex, after all that lead to it.
+    """Level and position of a vertex, after all that lead to it.
 
     Of a directed graph without cycles.
 

@@ -23,6 +23,7 @@ PROGRAM = dg.VertexProgram(
 )
 NEEDS = {
     "k_core": {"k": 2},
+    "khop_count": {"k": 2},
     "belief_propagation": {"priors": VALUES, "homophily": 0.6},
     "neighbor_aggregate": {"values": VALUES},
     "neural_network": {"initial": 0.5},

@@ -22,6 +22,7 @@ NEEDED = {
     "shortest_path": {"source": 0, "target": 2},
     "k_core": {"k": 1},
     "ego": {"center": 0},
+    "khop_count": {"k": 2},
     "belief_propagation": {"priors": "./values.parquet", "homophily": 0.6},
     "neighbor_aggregate": {"values": "./values.parquet"},
     "neural_network": {"initial": 0.5},
