@@ -21,7 +21,8 @@ PARTS = (
     "traversal",
     "centrality",
     "community",
-    "tree",
+    "tree.tests.test_mst",
+    "tree.tests.test_recognition",
     "assortativity",
     "bipartite.tests.test_basic",
     *(

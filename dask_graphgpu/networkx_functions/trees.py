@@ -81,9 +81,7 @@ def _edges(
     rank[order] = np.arange(len(order))
     found = G.weighed(rank).minimum_spanning_forest()
     taken = order[np.sort(found["weight"].to_numpy())]
-    columns: list[list[Any]] = [list(side) for side in zip(*G.ends(taken), strict=True)]
-    if not columns:
-        return iter(())
+    columns: list[list[Any]] = [G.named(G.source[taken]), G.named(G.destination[taken])]
     if keys and G.multi:
         every = [key for *_, key in G.origin.edges(keys=True)]
         columns.append([every[edge] for edge in taken.tolist()])

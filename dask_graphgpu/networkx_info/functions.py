@@ -51,7 +51,7 @@ def _each(*kinds: str) -> Offer:
 
 def _pairs(*kinds: str) -> Offer:
     """NetworkX takes microseconds a pair of nodes."""
-    return Offer(kinds, 100_000, 5_000, "pair")
+    return Offer(kinds, 200_000, 20_000, "pair")
 
 
 FUNCTIONS = {
