@@ -15,9 +15,10 @@ from dask_graphgpu.algorithms.algorithm import (
     require_weight,
 )
 from dask_graphgpu.algorithms.run import Run
+from dask_graphgpu.algorithms.several import as_numbers, each_of, endings
 from dask_graphgpu.algorithms.vertex_labels import check_groups, read_start
 from dask_graphgpu.algorithms.vertex_values import vertices_columns
-from dask_graphgpu.arguments import check_real, check_whole, refuse
+from dask_graphgpu.arguments import check_whole, refuse
 from dask_graphgpu.engine.communities import Start
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.io.results import ColumnType, Table, Values
@@ -29,7 +30,7 @@ class Communities(Algorithm):
     """The community of every vertex and their modularity; see the algorithms that derive from this."""
 
     _: KW_ONLY
-    resolution: float = 1.0
+    resolution: float | Sequence[float] = 1.0
     seed: int = 0
     weighted: bool | None = None
     initial: Any = None
@@ -39,9 +40,10 @@ class Communities(Algorithm):
     group_frames = ("initial",)
 
     def __post_init__(self) -> None:
-        check_real(
+        plain = as_numbers(
             "resolution", self.resolution, "a finite number above 0", lambda r: 0 < r < np.inf
         )
+        object.__setattr__(self, "resolution", plain)
         check_whole("seed", self.seed, 0)
         if self.initial is not None:
             check_groups("initial", self.initial)
@@ -66,14 +68,14 @@ class Communities(Algorithm):
         return schema.weight is not None and self.weighted is not False
 
     def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
-        return {
-            "vertex": ColumnType("vertex"),
-            "community": ColumnType("vertex"),
-            "modularity": ColumnType("float64"),
-        }
+        columns = {"vertex": ColumnType("vertex")}
+        for end in endings(self.resolution):
+            columns[f"community{end}"] = ColumnType("vertex")
+            columns[f"modularity{end}"] = ColumnType("float64")
+        return columns
 
     @abstractmethod
-    def found(self, run: Run, start: Start | None) -> tuple[np.ndarray, float]:
+    def found(self, run: Run, resolution: float, start: Start | None) -> tuple[np.ndarray, float]:
         """The smallest member of each vertex's community, and the modularity."""
 
     def run(self, run: Run) -> Table:
@@ -81,9 +83,9 @@ class Communities(Algorithm):
         start = None
         if self.initial is not None:
             start = read_start(run, "initial", self.initial, self.fixed)
-        community, modularity = self.found(run, start)
-        return {
-            "vertex": Values(run.vertices),
-            "community": Values(community.take(run.rows)),
-            "modularity": Values(np.full(len(run.rows), modularity)),
-        }
+        table = {"vertex": Values(run.vertices)}
+        for resolution, end in zip(each_of(self.resolution), endings(self.resolution), strict=True):
+            community, modularity = self.found(run, float(resolution), start)
+            table[f"community{end}"] = Values(community.take(run.rows))
+            table[f"modularity{end}"] = Values(np.full(len(run.rows), modularity))
+        return table

@@ -30,8 +30,9 @@ class Leiden(Communities):
 
     Parameters
     ----------
-    resolution : float
-        The larger, the smaller the communities; 1 is modularity as it was defined first.
+    resolution : number or list of numbers
+        The larger, the smaller the communities; 1 is modularity as it was defined first. Of a list there are
+        communities at each of its resolutions, in one run.
     seed : int
         Number that random choices start from. Other seeds give other answers of about the same
         modularity, and so does the other engine; several ranks give the answer of one GPU.
@@ -55,13 +56,14 @@ class Leiden(Communities):
     frame
         ``vertex``; ``community``: the smallest id in the same community; ``modularity`` (float64) of
         all communities at this resolution, the same in every row (0 without edges). One row a vertex
-        in ascending order of ids.
+        in ascending order of ids. Of a list of resolutions ``community_0.5``, ``modularity_0.5`` and so on instead,
+        as Python writes the numbers, in the order of the list: the same as a call for each gives.
 
     Raises
     ------
     InvalidArgument
-        An argument is out of range; a vertex has two rows in ``initial``; ``fixed`` names no column of it, or one
-        that is not of truth values.
+        An argument is out of range; a resolution is there twice; a vertex has two rows in ``initial``; ``fixed``
+        names no column of it, or one that is not of truth values.
     InvalidVertices
         ``initial`` has no id column, or a null in it or in the groups.
     InvalidEdges
@@ -92,9 +94,9 @@ class Leiden(Communities):
     def engine_functions(self) -> tuple[str, ...]:
         return ("leiden",)
 
-    def found(self, run: Run, start: Start | None) -> tuple[np.ndarray, float]:
+    def found(self, run: Run, resolution: float, start: Start | None) -> tuple[np.ndarray, float]:
         iterations = self.max_iterations or (2 if start is None else 1)
         community, modularity = run.engine.leiden(
-            run.view, float(self.resolution), int(self.seed), int(iterations), run.report, start
+            run.view, resolution, int(self.seed), int(iterations), run.report, start
         )
         return community, modularity

@@ -9,6 +9,7 @@ References
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 from dask_graphgpu.algorithms import score_thresholds as scores
 from dask_graphgpu.algorithms.algorithm import Algorithm, require_weight
 from dask_graphgpu.algorithms.run import Run
+from dask_graphgpu.algorithms.several import as_numbers
 from dask_graphgpu.arguments import check_whole
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.io.frames import is_frame
@@ -93,7 +95,9 @@ class WeaklyConnectedComponents(Algorithm):
     since: int | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "thresholds", scores.as_thresholds(self.thresholds))
+        if self.thresholds is not None:
+            plain = as_numbers("thresholds", self.thresholds, "a finite number", math.isfinite)
+            object.__setattr__(self, "thresholds", plain)
         scores.check_max_size(self.max_size)
         if self.since is not None:
             check_whole("since", self.since, 0)

@@ -63,7 +63,7 @@ def beginning(
     given = step.arguments
     if argument is None or output is None or argument in given:
         return None
-    if "thresholds" in given or "max_size" in given:
+    if "thresholds" in given or "max_size" in given or isinstance(given.get("resolution"), list):
         return None
     for name in ("keep", "partition_by", "checkpoint"):
         if getattr(step, name):

@@ -29,7 +29,7 @@ from dask_graphgpu.jobs.storage import words_of
 from dask_graphgpu.jobs.update_step import UPDATE
 
 _PAIRS = {"name", "type"}  # texts with a sign = on the command line, tables in a file
-_NUMBERS = {"thresholds"}  # so many of one too, with commas behind them
+_NUMBERS = {"resolution", "thresholds"}  # so many of one too, with commas behind them
 _LISTS = {
     "columns",
     "edge_columns",

@@ -4,6 +4,7 @@ import random
 from dataclasses import replace
 
 import dask
+import dask.dataframe as dd
 import igraph
 import networkx as nx
 import numpy as np
@@ -238,6 +239,36 @@ def test_resolution_makes_communities_smaller():
         assert numbers[2] > 100
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_several_resolutions(edges_place, method):
+    edges, _ = planted(6, 20, 0.5, 0.05)
+    call = getattr(edges_place.graph(edges, directed=False), method)
+    found = rows_of(call(resolution=[1, 0.5, 3], seed=2))
+    names = [f"{column}_{r}" for r in ("1", "0.5", "3") for column in ("community", "modularity")]
+    assert [*found] == ["vertex", *names]
+    for resolution in (1, 0.5, 3):
+        alone = rows_of(call(resolution=resolution, seed=2))
+        for column in ("community", "modularity"):
+            assert found[f"{column}_{resolution}"].tolist() == alone[column].tolist()
+
+
+@pytest.mark.parametrize("method", METHODS)
+@settings(max_examples=25)
+@given(data=st.data(), partitions=st.integers(1, 4), graph=edge_lists(weights=[None, "float32"]))
+def test_the_order_of_rows_means_nothing(method, data, partitions, graph):
+    """Nor does how the rows are cut: labels and modularity are the same to the last bit."""
+    edges = pd.DataFrame([row[:2] for row in graph.edges], columns=["src", "dst"], dtype="int64")
+    if graph.weight:
+        edges["weight"] = [w % 5 + 0.1 for _, _, w in graph.edges]
+    order = data.draw(st.permutations(range(len(edges))))
+    shuffled = edges.iloc[list(order)].reset_index(drop=True)
+    call = lambda frame: getattr(frame.graph(directed=graph.directed), method)(seed=1)  # noqa: E731
+    wanted = call(edges)
+    pd.testing.assert_frame_equal(call(shuffled), wanted, check_exact=True)
+    cut = call(dd.from_pandas(shuffled, npartitions=partitions)).compute()
+    pd.testing.assert_frame_equal(cut, wanted, check_exact=True)
+
+
 def test_two_cliques_and_a_bridge():
     """Closed form: 2 (6 / 13 - (13 / 26)^2) of two 4-cliques and an edge between them."""
     clique = [(u, v) for u in range(4) for v in range(u)]
@@ -273,10 +304,18 @@ def test_report_and_bad_arguments():
     edges, _ = planted(3, 20, 0.5, 0.05)
     edges.graph.louvain()
     assert set(dg.last_report()["direction"]) == {"move"}
-    for bad in ({"resolution": 0}, {"resolution": True}, {"resolution": np.inf}, {"seed": -1}):
+    for bad in (
+        {"resolution": 0},
+        {"resolution": True},
+        {"resolution": [1, np.inf]},
+        {"resolution": []},
+        {"seed": -1},
+    ):
         for method in METHODS:
             with pytest.raises(errors.InvalidArgument, match="allowed is"):
                 getattr(edges.graph, method)(**bad)
+    with pytest.raises(errors.InvalidArgument, match="has 2 more than once"):
+        edges.graph.louvain(resolution=[2, 1, 2.0])
     with pytest.raises(errors.InvalidArgument, match="max_iterations=0; allowed is a whole number"):
         edges.graph.leiden(max_iterations=0)
     with pytest.raises(errors.InvalidArgument, match="needs weights"):

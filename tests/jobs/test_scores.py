@@ -1,4 +1,4 @@
-"""Thresholds of scores as options and as keys of job files."""
+"""Thresholds of scores, and resolutions, as options and as keys of job files."""
 
 from pathlib import Path
 
@@ -52,3 +52,14 @@ def test_thresholds_of_a_job(given):
     )
     call("run", "job.toml")
     pd.testing.assert_frame_equal(result(), wanted(thresholds=given), check_dtype=False)
+
+
+@pytest.mark.parametrize("given", [2, [2], [0.5, 2]])
+def test_resolutions_of_a_job(given):
+    Path("job.toml").write_text(
+        f'algorithm = "leiden"\nedges = "matches.parquet"\noutput = "out"\n'
+        f'columns = ["left", "right"]\nresolution = {given}\n'
+    )
+    call("run", "job.toml")
+    wanted = MATCHES[["left", "right"]].graph(source="left", destination="right")
+    pd.testing.assert_frame_equal(result(), wanted.leiden(resolution=given), check_dtype=False)
