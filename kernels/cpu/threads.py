@@ -90,6 +90,20 @@ def num_threads() -> int:
     return _cpus(_affinity())
 
 
+@contextmanager
+def sharing_cpus(processes: int) -> Iterator[None]:
+    """Have what this thread calls use its part of all CPUs, which so many processes share.
+
+    For a worker whose one thread is to drive a GPU. Never fewer threads than `num_threads` says, and no more
+    where ``graphgpu.threads`` is set.
+    """
+    most = num_threads()
+    if config.get("threads") is None:
+        most = max(most, _cpus(_affinity()) // processes)
+    with at_most(most):
+        yield
+
+
 def _affinity() -> frozenset[int]:
     return frozenset(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else frozenset()
 

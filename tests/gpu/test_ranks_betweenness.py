@@ -11,7 +11,6 @@ from made_graphs import (
     edgeless,
     layers,
     path,
-    random_small,
     rmat,
     simple,
 )
@@ -170,22 +169,10 @@ def test_again_on_one_share():
         np.testing.assert_allclose(parts.whole(list(found)), expected, rtol=1e-9, atol=1e-9)
 
 
-def test_a_deep_search_is_left_to_the_processors(monkeypatch):
+def test_sources_from_a_deep_search_on_are_shared_out(monkeypatch):
     monkeypatch.setattr("dask_graphgpu.engine.gpu.level_sweeps.MOST_LEVELS", 25)
     # The first source reaches all within 20 levels, the second does not.
     same(path(40).view(), 2, "blocks", [20, 0, 19])
-
-
-def test_sums_of_edges_are_left_to_the_processors():
-    parts = cut(simple(random_small(3, rank=None).view()), 2)
-
-    def work(share):
-        how = {**PLAIN, "edges": True, "report": Report("test")}
-        found = device_ranks.betweenness(share, parts.numbers[[0]], **how)
-        return len(found), share.out.num_edges
-
-    for found, expected in on_gpus(parts, work):
-        assert found == expected
 
 
 def test_too_many_paths():

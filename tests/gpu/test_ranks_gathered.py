@@ -78,7 +78,7 @@ def told():
 
 
 CALLS = {
-    "k_truss": {"k": 3},
+    "k_truss": {},
     "bridges": {},
     "articulation_points": {},
     "biconnected_components": {},
@@ -162,7 +162,7 @@ def test_communities_go_on_from_others():
     before["community"] = before["vertex"] // 30 * 30
     for name in ("louvain", "label_propagation"):
         answers = [
-            getattr(made.graph(directed=False, engine="gpu", ranks=size), name)(start=before)
+            getattr(made.graph(directed=False, engine="gpu", ranks=size), name)(initial=before)
             for size in (1, 2)
         ]
         pd.testing.assert_frame_equal(*answers)

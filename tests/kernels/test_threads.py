@@ -322,3 +322,15 @@ def test_threads_of_the_worker_whose_task_this_is():
         distributed.Client(cluster) as client,
     ):
         assert client.submit(num_threads).result(timeout=30) == 3
+
+
+def test_workers_of_few_threads_share_all_cpus(monkeypatch):
+    """None has fewer than it has otherwise, and what is configured stays."""
+    monkeypatch.setattr(threads, "_cpus", lambda affinity: 16)
+    monkeypatch.setattr(threads, "num_threads", lambda: 3)
+    for configured, processes, expected in ((None, 2, 8), (None, 8, 3), (3, 2, 3)):
+        with (
+            dask.config.set({"graphgpu.threads": configured}),
+            threads.sharing_cpus(processes),
+        ):
+            assert threads._allowed.threads == expected

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 import time
 import weakref
@@ -15,6 +16,7 @@ from dask_graphgpu.engine import limits
 from dask_graphgpu.engine.device_ranks.view import connected
 from dask_graphgpu.errors import OutOfDeviceMemory
 from dask_graphgpu.exchange.nccl import DeviceLink
+from dask_graphgpu.kernels.cpu.threads import sharing_cpus
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.device import memory
 from dask_graphgpu.partition.device.arrays import blocks, choose
@@ -89,8 +91,9 @@ class Gathered:
 
     def sum(self, link: DeviceLink, room: Any) -> Any:
         """The sum of what each rank has put in its part of `room`, as all have it. Collective."""
-        link.all_gather(room[link.ranks.rank].copy(), room)
+        link.all_gather(room[link.ranks.rank], room)
         link.settle()
+        link.ranks.barrier()  # to allocate waits for devices, and a peer may still receive
         return room.sum(axis=0)
 
 
@@ -129,7 +132,14 @@ def on_whole(
                     raise
             if view.ranks.min(len(found)):
                 return found[0] if end is None else end(whole, border.link, found[0])
-    return otherwise()
+    return on_processors(view, otherwise)
+
+
+def on_processors(view: RankView, work: Callable[[], T]) -> T:
+    """What ``work`` gives with all processors, which the ranks of a host share. Collective."""
+    hosts = view.ranks.all_gather_bytes(socket.gethostname().encode())
+    with sharing_cpus(hosts.count(hosts[view.ranks.rank])):
+        return work()
 
 
 def gathered(
