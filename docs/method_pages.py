@@ -38,11 +38,8 @@ ALSO_CALLED = {
     "minimum_spanning_forest": "minimum spanning tree, MST, Boruvka's and Kruskal's algorithms",
     "neighbor_sample": "NeighborLoader, GraphSAGE, mini-batches, uniform neighbour sampling",
     "pagerank": "personalised PageRank (with `personalization=`), importance",
-<<<<<<< HEAD
     "project": "bipartite projection, co-occurrence, one-mode network",
-=======
     "random_walks": "node2vec, DeepWalk, biased random walk, random walk with restart",
->>>>>>> w2
     "run": "Pregel, vertex-centric program",
     "shortest_path": "route, path between two vertices",
     "similar": "node similarity, kNN graph, recommendations, link prediction, common neighbours",

@@ -10,13 +10,10 @@ from dask_graphgpu.engine.cpu.hits import hits as hits
 from dask_graphgpu.engine.cpu.induced import edges_among as edges_among
 from dask_graphgpu.engine.cpu.label_propagation import label_propagation as label_propagation
 from dask_graphgpu.engine.cpu.multi_bfs import multi_bfs as multi_bfs
-<<<<<<< HEAD
+from dask_graphgpu.engine.cpu.neighbor_sample import neighbor_sample as neighbor_sample
 from dask_graphgpu.engine.cpu.neighbour_statistics import (
     neighbour_statistics as neighbour_statistics,
 )
-=======
-from dask_graphgpu.engine.cpu.neighbor_sample import neighbor_sample as neighbor_sample
->>>>>>> w2
 from dask_graphgpu.engine.cpu.path_counts import path_counts as path_counts
 from dask_graphgpu.engine.cpu.predecessors import path as path
 from dask_graphgpu.engine.cpu.predecessors import predecessors as predecessors

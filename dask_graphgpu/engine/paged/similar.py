@@ -99,11 +99,7 @@ def _streamed(
     comparing: Comparing,
     passes: Paged,
     room: _Room,
-<<<<<<< HEAD
-    vertex: int,
-=======
     number: int,
->>>>>>> w1
     near: np.ndarray,
     numbers: np.ndarray,
 ) -> Found:
