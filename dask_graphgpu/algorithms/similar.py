@@ -75,7 +75,7 @@ class Similar(Algorithm):
     Cost: O(sum of squared degrees) time, of which ``degree_cutoff`` leaves out the largest. Memory: ``top_k`` rows a
     vertex and those of a batch of walks, 12 to 24 bytes a vertex and block at work. On several ranks the rows of remote
     neighbours are sent, no more at once than a rank has of its own, but for vertices that need more by themselves. On
-    disk rows of neighbours are read for as many vertices as there is room for; those of one vertex have to fit.
+    disk rows of neighbours are read for as many vertices as there is room for.
     """
 
     metric: str = "jaccard"

@@ -97,8 +97,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 2)
 
 // Of the vertices `order[begin]` to `order[end - 1]`, whose edges begin at `starts[begin]` .. in
 // their order: a key (place in `order`, rank of another) for every walk of two edges to one of a
-// later rank, or where `every` to any other. A warp takes an edge. `amount`, if any: what the vertex
-// in the middle counts, which goes to `sums`; those of 0 are passed over.
+// later rank, or where `every` to any other. A warp takes an edge. `amount`, if any: what the
+// vertex in the middle counts, which goes to `sums`; those of 0 are passed over.
 extern "C" __global__ void __launch_bounds__(BLOCK, 2)
     walks(const OFFSET *offsets, const ID *neighbours, const ID *order, const ID *rank,
           const uint64 *starts, uint64 begin, uint64 end, uint32 bits, uint32 every,

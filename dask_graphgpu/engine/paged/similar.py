@@ -114,9 +114,10 @@ def _streamed(
     first = np.full_like(second, number)
     degrees, read = comparing.degrees, int(lengths.sum())
     note(comparing.report, read, 1, numbers.itemsize + 8, start)
-    return comparing.asked.best(
+    found: Found = comparing.asked.best(
         first, second, common[second], degrees[first], degrees[second], comparing.scale
-    )  # fmt: skip
+    )
+    return found
 
 
 class _Room:
