@@ -82,12 +82,13 @@ class NeighborSample(Algorithm):
 
     def __post_init__(self) -> None:
         as_start_vertices(self, "seeds")
-        fanout = [self.fanout] if is_whole(self.fanout) else self.fanout
+        given: Any = self.fanout
+        fanout = [given] if is_whole(given) else given
         known = isinstance(fanout, Sequence) and not isinstance(fanout, str) and len(fanout) > 0
         if not (known and all(is_whole(k) and (k == -1 or 0 < k < 2**31) for k in fanout)):
             refuse(
                 "fanout",
-                self.fanout,
+                given,
                 "is a list with a whole number above 0, or -1 for all, for each hop",
             )
         object.__setattr__(self, "fanout", tuple(int(k) for k in fanout))
