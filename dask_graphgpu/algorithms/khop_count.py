@@ -77,7 +77,7 @@ class KhopCount(Algorithm):
     def run(self, run: Run) -> Table:
         sources = np.asarray(sources_of(run, self.sources, int(self.seed)), like=run.rows)
         count = np.full_like(run.rows, -1, np.int64, shape=run.num_vertices)
-        own = slice(run.view.num_owned if run.ranks is not None else None)
+        own = slice(run.view.num_owned)
         first = 0
         for _, reached in each_hops(run, sources, int(self.k), None):
             some = sources[first : first + len(reached)]
