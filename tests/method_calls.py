@@ -64,6 +64,7 @@ IN_PLACES = {
     "degree": lambda graph: graph.degree(),
     "louvain": lambda graph: graph.louvain(),
     "leiden": lambda graph: graph.leiden(),
+    "leiden with levels": lambda graph: graph.leiden(levels=True),
     "leiden from groups": lambda graph: graph.leiden(initial=GROUPS),
     "triangles": lambda graph: graph.triangle_count(),
     "clustering": lambda graph: graph.clustering_coefficient(),
