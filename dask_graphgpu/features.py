@@ -117,6 +117,10 @@ def _feature(method: str, given: dict[str, Any], schema: EdgeSchema) -> Feature:
             raise InvalidArgument(
                 "features have one row for each vertex of the graph, and labels= may have others: call the method"
             )
+        if getattr(algorithm, "levels", False):
+            raise InvalidArgument(
+                "features have one row for each vertex, and levels= has one for each level: call the method"
+            )
         columns = algorithm.result_columns(schema)
         if algorithm.num_rows(1, schema) != 1:
             raise InvalidArgument(

@@ -71,6 +71,7 @@ IN_PLACES = {
     "vertices within hops of some": lambda graph: graph.khop_count(3, sources=70),
     "louvain": lambda graph: graph.louvain(),
     "leiden": lambda graph: graph.leiden(),
+    "leiden with levels": lambda graph: graph.leiden(levels=True),
     "leiden from groups": lambda graph: graph.leiden(initial=GROUPS),
     "triangles": lambda graph: graph.triangle_count(),
     "clustering": lambda graph: graph.clustering_coefficient(),

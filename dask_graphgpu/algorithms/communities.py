@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphgpu.algorithms import hierarchy
 from dask_graphgpu.algorithms.algorithm import (
     Algorithm,
     refuse_extreme_weights,
@@ -18,7 +19,7 @@ from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.several import as_numbers, each_of, endings
 from dask_graphgpu.algorithms.vertex_labels import check_groups, read_start
 from dask_graphgpu.algorithms.vertex_values import vertices_columns
-from dask_graphgpu.arguments import check_whole, refuse
+from dask_graphgpu.arguments import check_flag, check_whole, refuse, said
 from dask_graphgpu.engine.communities import Start
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.io.results import ColumnType, Table, Values
@@ -35,6 +36,7 @@ class Communities(Algorithm):
     weighted: bool | None = None
     initial: Any = None
     fixed: str | None = None
+    levels: bool = False
 
     rule = "sum"
     group_frames = ("initial",)
@@ -45,6 +47,11 @@ class Communities(Algorithm):
         )
         object.__setattr__(self, "resolution", plain)
         check_whole("seed", self.seed, 0)
+        check_flag("levels", self.levels)
+        if self.levels and isinstance(plain, tuple):
+            raise InvalidArgument(
+                f"levels=True and resolution={said(self.resolution)}: give one resolution, and call it for each"
+            )
         if self.initial is not None:
             check_groups("initial", self.initial)
         if self.fixed is None:
@@ -68,24 +75,36 @@ class Communities(Algorithm):
         return schema.weight is not None and self.weighted is not False
 
     def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
+        if self.levels:
+            return hierarchy.COLUMNS
         columns = {"vertex": ColumnType("vertex")}
         for end in endings(self.resolution):
             columns[f"community{end}"] = ColumnType("vertex")
             columns[f"modularity{end}"] = ColumnType("float64")
         return columns
 
+    def num_rows(self, num_vertices: int, schema: EdgeSchema) -> int | None:
+        return None if self.levels else num_vertices
+
     @abstractmethod
-    def found(self, run: Run, resolution: float, start: Start | None) -> tuple[np.ndarray, float]:
-        """The smallest member of each vertex's community, and the modularity."""
+    def found(
+        self, run: Run, resolution: float, start: Start | None, finer: list[Any] | None
+    ) -> tuple[np.ndarray, float]:
+        """The smallest member of each vertex's community, and the modularity; ``finer`` as of the engine."""
 
     def run(self, run: Run) -> Table:
         refuse_extreme_weights(run, "graph")
         start = None
         if self.initial is not None:
             start = read_start(run, "initial", self.initial, self.fixed)
+        if self.levels:
+            finer: list[Any] = []
+            (resolution,) = each_of(self.resolution)
+            community, _ = self.found(run, float(resolution), start, finer)
+            return hierarchy.table(run, [community, *reversed(finer)])
         table = {"vertex": Values(run.vertices)}
         for resolution, end in zip(each_of(self.resolution), endings(self.resolution), strict=True):
-            community, modularity = self.found(run, float(resolution), start)
+            community, modularity = self.found(run, float(resolution), start, None)
             table[f"community{end}"] = Values(community.take(run.rows))
             table[f"modularity{end}"] = Values(np.full(len(run.rows), modularity))
         return table

@@ -10,6 +10,7 @@ References
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
 import numpy as np
 
@@ -47,6 +48,8 @@ class Leiden(Communities):
     fixed : str, optional
         Name of a column of ``initial``, of truth values: vertices that stay in their group. Fixed vertices end in
         one community exactly when their groups were the same; others may join these.
+    levels : bool
+        Give the hierarchy, a row for each vertex and level, instead of the last communities alone.
     max_iterations : int, optional
         Rounds at most, each from the communities of the one before; fewer when one changes nothing. Default: 2,
         or 1 from ``initial``.
@@ -58,6 +61,12 @@ class Leiden(Communities):
         all communities at this resolution, the same in every row (0 without edges). One row a vertex
         in ascending order of ids. Of a list of resolutions ``community_0.5``, ``modularity_0.5`` and so on instead,
         as Python writes the numbers, in the order of the list: the same as a call for each gives.
+
+        With ``levels`` instead ``vertex``, ``level`` (int64), ``community`` and ``parent``, a row for each vertex and
+        level, in this order: level 0 has the communities that a call without it gives; further ones have
+        the parts that became vertices in the last round, the smaller the deeper; in a part that is no community yet
+        single vertices may still gain. The parent is the
+        community of the level before in which this one lies, null on level 0.
 
     Raises
     ------
@@ -94,9 +103,11 @@ class Leiden(Communities):
     def engine_functions(self) -> tuple[str, ...]:
         return ("leiden",)
 
-    def found(self, run: Run, resolution: float, start: Start | None) -> tuple[np.ndarray, float]:
+    def found(
+        self, run: Run, resolution: float, start: Start | None, finer: list[Any] | None
+    ) -> tuple[np.ndarray, float]:
         iterations = self.max_iterations or (2 if start is None else 1)
         community, modularity = run.engine.leiden(
-            run.view, resolution, int(self.seed), int(iterations), run.report, start
+            run.view, resolution, int(self.seed), int(iterations), run.report, start, finer
         )
         return community, modularity

@@ -16,6 +16,7 @@ References
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -53,6 +54,8 @@ class Louvain(Communities):
     fixed : str, optional
         Name of a column of ``initial``, of truth values: vertices that stay in their group. Fixed vertices end in
         one community exactly when their groups were the same; others may join these.
+    levels : bool
+        Give the hierarchy, a row for each vertex and level, instead of the last communities alone.
 
     Returns
     -------
@@ -61,6 +64,11 @@ class Louvain(Communities):
         all communities at this resolution, the same in every row (0 without edges). One row a vertex
         in ascending order of ids. Of a list of resolutions ``community_0.5``, ``modularity_0.5`` and so on instead,
         as Python writes the numbers, in the order of the list: the same as a call for each gives.
+
+        With ``levels`` instead ``vertex``, ``level`` (int64), ``community`` and ``parent``, a row for each vertex and
+        level, in this order: level 0 has the communities that a call without it gives; further ones have
+        the communities that became vertices, the smaller the deeper. The parent is the
+        community of the level before in which this one lies, null on level 0.
 
     Raises
     ------
@@ -95,8 +103,10 @@ class Louvain(Communities):
     def engine_functions(self) -> tuple[str, ...]:
         return ("louvain",)
 
-    def found(self, run: Run, resolution: float, start: Start | None) -> tuple[np.ndarray, float]:
+    def found(
+        self, run: Run, resolution: float, start: Start | None, finer: list[Any] | None
+    ) -> tuple[np.ndarray, float]:
         community, modularity = run.engine.louvain(
-            run.view, resolution, int(self.seed), run.report, start
+            run.view, resolution, int(self.seed), run.report, start, finer
         )
         return community, modularity

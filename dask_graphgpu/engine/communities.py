@@ -67,21 +67,30 @@ class Moves(Protocol):
         """Labels of the graph's vertices that depend on nothing but who is together."""
 
 
-def louvain(moves: Moves, start: Start | None = None) -> Any:
-    """Labels of the graph's vertices by moving vertices, then whole communities [1]_."""
+def louvain(moves: Moves, start: Start | None = None, finer: list[Any] | None = None) -> Any:
+    """Labels of the graph's vertices by moving vertices, then whole communities [1]_.
+
+    ``finer`` : is given the labels of each level before the last one, the finest first.
+    """
     level, place = moves.first, None
     labels, fixed = _begin(moves, start)
     while True:
         labels, count = moves.moved(level, labels, fixed)
         if count == len(level):
             return labels if place is None else place
+        if finer is not None and place is not None:
+            finer.append(place)
         place = labels if place is None else labels.take(place)
         level, fixed = moves.aggregated(level, labels, count), _any_of(fixed, labels, count)
         labels = moves.alone(level)
 
 
-def leiden(moves: Moves, iterations: int, start: Start | None = None) -> Any:
+def leiden(
+    moves: Moves, iterations: int, start: Start | None = None, finer: list[Any] | None = None
+) -> Any:
     """Labels of connected communities [2]_: `named` ones, as of `contract.Engine.leiden`.
+
+    ``finer`` : is given the labels of the parts on each level of the last iteration, the finest first.
 
     Notes
     -----
@@ -89,11 +98,17 @@ def leiden(moves: Moves, iterations: int, start: Start | None = None) -> Any:
     divisions of about the same modularity one near to the start is found, and sooner.
     """
     labels, fixed = _begin(moves, start)
+    parts: list[Any] = []
     for k in range(iterations):
         refines = k > 0 or start is None
-        before, labels = labels, _leiden_once(moves, labels.copy(), fixed, refines)
+        before = labels
+        labels, parts = _leiden_once(moves, labels.copy(), fixed, refines, finer is not None)
         if refines and all_true(labels == before):
             break
+    if finer is not None:
+        if parts and all_true(moves.named(parts[-1]) == labels):
+            parts.pop()
+        finer += parts
     return labels
 
 
@@ -110,12 +125,15 @@ def _begin(moves: Moves, start: Start | None) -> tuple[Any, Any | None]:
     return moves.named(start.labels), start.fixed
 
 
-def _leiden_once(moves: Moves, labels: Any, fixed: Any | None, refines: bool) -> Any:
-    """Labels after one iteration from those given, which may be written to.
+def _leiden_once(
+    moves: Moves, labels: Any, fixed: Any | None, refines: bool, keeps: bool
+) -> tuple[Any, list[Any]]:
+    """Labels after one iteration from those given, which may be written to, and those of the parts on its levels.
 
     ``refines`` : whether vertices of the graph become parts that are refined, or else connected pieces.
+    ``keeps`` : whether parts are asked for.
     """
-    level, place = moves.first, None
+    level, place, kept = moves.first, None, []
     while True:
         labels, count = moves.moved(level, labels, fixed)
         if count == len(level):
@@ -131,8 +149,10 @@ def _leiden_once(moves: Moves, labels: Any, fixed: Any | None, refines: bool) ->
         of_parts[parts.astype(np.intp, copy=False)] = labels
         labels = of_parts
         place = parts if place is None else parts.take(place)
+        if keeps:
+            kept.append(place)
         level, fixed = moves.aggregated(level, parts, number), _any_of(fixed, parts, number)
-    return moves.named(labels if place is None else labels.take(place))
+    return moves.named(labels if place is None else labels.take(place)), kept
 
 
 def _any_of(fixed: Any | None, labels: Any, count: int) -> Any | None:

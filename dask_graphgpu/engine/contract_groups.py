@@ -105,6 +105,7 @@ class Groups(Protocol):
         seed: int,
         report: Report,
         start: Start | None = None,
+        finer: list[Any] | None = None,
     ) -> tuple[np.ndarray, float]:
         """Communities by moving vertices, then whole communities.
 
@@ -119,6 +120,9 @@ class Groups(Protocol):
         start : Start, optional
             What vertices move from, by dense id, on ranks of own vertices: labels are the dense id, or the number, of a
             vertex that has the label. By default each is alone.
+        finer : list, optional
+            Is given arrays as ``community``, the finest first: communities of the levels before, of which each lies in
+            one of the next.
 
         Returns
         -------
@@ -136,13 +140,15 @@ class Groups(Protocol):
         iterations: int,
         report: Report,
         start: Start | None = None,
+        finer: list[Any] | None = None,
     ) -> tuple[np.ndarray, float]:
         """Communities as `louvain`, of which every one is connected.
 
         What was found by moving vertices is refined before its communities become vertices: they become
         as many vertices as they have well-connected parts, which can then leave. ``iterations`` times,
         each from the communities of the one before, and fewer when one changes nothing. From a ``start`` the first of
-        them refines nothing, and vertices that are fixed stay together whatever joins them.
+        them refines nothing, and vertices that are fixed stay together whatever joins them. ``finer`` ones are
+        the parts that became vertices in the last iteration.
         """
 
     def label_propagation(

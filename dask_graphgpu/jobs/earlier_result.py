@@ -63,7 +63,9 @@ def beginning(
     given = step.arguments
     if argument is None or output is None or argument in given:
         return None
-    if "thresholds" in given or "max_size" in given or isinstance(given.get("resolution"), list):
+    if given.keys() & {"thresholds", "max_size"} or given.get("levels"):
+        return None
+    if isinstance(given.get("resolution"), list):
         return None
     for name in ("keep", "partition_by", "checkpoint"):
         if getattr(step, name):

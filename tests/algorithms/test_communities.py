@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import replace
+from itertools import pairwise
 
 import dask
 import dask.dataframe as dd
@@ -250,6 +251,44 @@ def test_several_resolutions(edges_place, method):
         alone = rows_of(call(resolution=resolution, seed=2))
         for column in ("community", "modularity"):
             assert found[f"{column}_{resolution}"].tolist() == alone[column].tolist()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_levels(edges_place, method):
+    """Each level divides the one before, level 0 is the answer without levels, labels are smallest members."""
+    made = grid(12)
+    ends = np.unique(np.sort(np.stack([made.source, made.destination]), axis=0), axis=1)
+    edges = pd.DataFrame(ends.T, columns=["src", "dst"])
+    call = getattr(edges_place.graph(edges, directed=False), method)
+    found = rows_of(call(levels=True, seed=2))
+    assert [*found] == ["vertex", "level", "community", "parent"]
+    of_level = [rows.set_index("vertex") for _, rows in found.groupby("level")]
+    assert len(of_level) > 1
+    assert found["level"].tolist() == [*range(len(of_level))] * made.n
+    alone = rows_of(call(seed=2)).set_index("vertex")
+    assert of_level[0]["community"].to_dict() == alone["community"].to_dict()
+    assert of_level[0]["parent"].isna().all()
+    for before, level in pairwise(of_level):
+        assert level["parent"].astype("int64").to_dict() == before["community"].to_dict()
+        assert (level.groupby("community")["parent"].nunique() == 1).all()
+        assert level["community"].nunique() > before["community"].nunique()
+        assert all(label == min(part) for label, part in level.groupby("community").groups.items())
+
+
+def test_levels_of_no_communities_and_refused():
+    edges = pd.DataFrame({"src": ["a", "b"], "dst": ["b", "c"], "weight": [0.0, 0.0]})
+    for graph in (edges.graph(), dd.from_pandas(edges, npartitions=2).graph()):
+        found = rows_of(graph.leiden(levels=True))
+        assert found[["vertex", "level", "community"]].to_numpy().tolist() == [
+            [v, 0, v] for v in "abc"
+        ]
+    assert edges.iloc[:0].graph.louvain(levels=True).shape == (0, 4)
+    with pytest.raises(errors.InvalidArgument, match="give one resolution"):
+        edges.graph.leiden(levels=True, resolution=[1, 2])
+    with pytest.raises(errors.InvalidArgument, match="levels=1; allowed are True, False"):
+        edges.graph.leiden(levels=1)
+    with pytest.raises(errors.InvalidArgument, match="levels= has one for each level"):
+        edges.graph.features({"leiden": {"levels": True}})
 
 
 @pytest.mark.parametrize("method", METHODS)

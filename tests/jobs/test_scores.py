@@ -1,4 +1,4 @@
-"""Thresholds of scores, and resolutions, as options and as keys of job files."""
+"""Thresholds of scores, resolutions and levels as options and as keys of job files."""
 
 from pathlib import Path
 
@@ -63,3 +63,9 @@ def test_resolutions_of_a_job(given):
     call("run", "job.toml")
     wanted = MATCHES[["left", "right"]].graph(source="left", destination="right")
     pd.testing.assert_frame_equal(result(), wanted.leiden(resolution=given), check_dtype=False)
+
+
+def test_levels_of_a_command():
+    call("leiden", "matches.parquet", "--columns", "left,right", "--levels", "--output", "out")
+    wanted = MATCHES[["left", "right"]].graph(source="left", destination="right")
+    pd.testing.assert_frame_equal(result(), wanted.leiden(levels=True), check_dtype=False)

@@ -11,6 +11,8 @@ References
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from dask_graphgpu.engine import communities
@@ -30,7 +32,12 @@ MANY_OF_LOUVAIN, MANY_OF_LEIDEN = 1 << 22, 1 << 24
 
 
 def louvain(
-    view: View, resolution: float, seed: int, report: Report, start: Start | None = None
+    view: View,
+    resolution: float,
+    seed: int,
+    report: Report,
+    start: Start | None = None,
+    finer: list[Any] | None = None,
 ) -> tuple[np.ndarray, float]:
     """Communities by moving vertices, then whole communities [1]_.
 
@@ -46,7 +53,9 @@ def louvain(
     moves = _moves(view, resolution, seed, report, MANY_OF_LOUVAIN)
     place = moves.alone(moves.first)
     if len(place):
-        place = communities.louvain(moves, _in_order_of_ids(view, start))
+        place = communities.louvain(moves, _in_order_of_ids(view, start), finer)
+    if finer is not None:
+        finer[:] = [_in_dense_ids(view, each) for each in finer]
     return _in_dense_ids(view, place), _modularity(moves.first, place, resolution)
 
 
@@ -57,12 +66,15 @@ def leiden(
     iterations: int,
     report: Report,
     start: Start | None = None,
+    finer: list[Any] | None = None,
 ) -> tuple[np.ndarray, float]:
     """Communities as `louvain`, of which every one is connected [2]_; refined in batches as well [5]_."""
     moves = _moves(view, resolution, seed, report, MANY_OF_LEIDEN)
     place = moves.alone(moves.first)
     if len(place):
-        place = communities.leiden(moves, iterations, _in_order_of_ids(view, start))
+        place = communities.leiden(moves, iterations, _in_order_of_ids(view, start), finer)
+    if finer is not None:
+        finer[:] = [_in_dense_ids(view, each) for each in finer]
     return _in_dense_ids(view, place), _modularity(moves.first, place, resolution)
 
 

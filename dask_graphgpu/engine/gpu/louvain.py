@@ -83,7 +83,12 @@ class Level:
 
 
 def louvain(
-    view: View, resolution: float, seed: int, report: Report, start: Start | None = None
+    view: View,
+    resolution: float,
+    seed: int,
+    report: Report,
+    start: Start | None = None,
+    finer: list[Any] | None = None,
 ) -> tuple[Any, float]:
     """Communities by moving vertices, then whole communities [1]_.
 
@@ -101,7 +106,9 @@ def louvain(
     start = _on_device(start)
     labels = moves.alone(moves.first) if start is None else start.labels
     if moves.total:
-        labels = communities.louvain(moves, start)
+        labels = communities.louvain(moves, start, finer)
+    if finer is not None:
+        finer[:] = [moves.to_caller(moves.named(each)) for each in finer]
     return moves.to_caller(moves.named(labels)), moves.modularity
 
 
@@ -112,6 +119,7 @@ def leiden(
     iterations: int,
     report: Report,
     start: Start | None = None,
+    finer: list[Any] | None = None,
 ) -> tuple[Any, float]:
     """Communities as `louvain`, of which every one is connected [5]_.
 
@@ -125,7 +133,9 @@ def leiden(
     start = _on_device(start)
     if not moves.total:
         return moves.to_caller(communities.without_edges(moves, start)), 0.0
-    labels = communities.leiden(moves, iterations, start)
+    labels = communities.leiden(moves, iterations, start, finer)
+    if finer is not None:
+        finer[:] = [moves.to_caller(moves.named(each)) for each in finer]
     return moves.to_caller(labels), modularity_of(moves.first, labels, moves.total, resolution)
 
 

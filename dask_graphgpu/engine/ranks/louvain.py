@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -195,7 +196,12 @@ LEAST_ROUND = 1e-6
 
 
 def louvain(
-    view: RankView, resolution: float, seed: int, report: Report, start: Start | None = None
+    view: RankView,
+    resolution: float,
+    seed: int,
+    report: Report,
+    start: Start | None = None,
+    finer: list[Any] | None = None,
 ) -> tuple[np.ndarray, float]:
     """Communities by moving vertices, then whole communities [1]_. Collective.
 
@@ -219,7 +225,9 @@ def louvain(
     start = _everywhere_from(moves.first, start)
     labels = moves.alone(moves.first) if start is None else start.labels
     if moves.total:
-        labels = communities.louvain(moves, start)
+        labels = communities.louvain(moves, start, finer)
+    if finer is not None:
+        finer[:] = [moves.named(each).take(view.numbers) for each in finer]
     return moves.named(labels).take(view.numbers), moves.modularity
 
 
@@ -230,6 +238,7 @@ def leiden(
     iterations: int,
     report: Report,
     start: Start | None = None,
+    finer: list[Any] | None = None,
 ) -> tuple[np.ndarray, float]:
     """Communities as `louvain`, of which every one is connected [3]_. Collective.
 
@@ -243,7 +252,9 @@ def leiden(
     start = _everywhere_from(moves.first, start)
     if not moves.total:
         return communities.without_edges(moves, start).take(view.numbers), 0.0
-    labels = communities.leiden(moves, iterations, start)
+    labels = communities.leiden(moves, iterations, start, finer)
+    if finer is not None:
+        finer[:] = [moves.named(each).take(view.numbers) for each in finer]
     totals = moves.first.totals(labels, len(moves.first))
     return labels.take(view.numbers), moves.modularity_of(moves.first, labels, totals)
 
