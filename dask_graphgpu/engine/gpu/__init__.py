@@ -26,3 +26,4 @@ from dask_graphgpu.engine.gpu.triangles import neighbour_arcs, triangles
 from dask_graphgpu.engine.gpu.trusses import trussness
 from dask_graphgpu.engine.score_levels import components_at
 from dask_graphgpu.engine.shortcuts import pagerank, small_ego, two_sided_path
+from dask_graphgpu.engine.simple_degrees import simple_degrees
