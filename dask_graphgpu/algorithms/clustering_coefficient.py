@@ -42,7 +42,7 @@ class ClusteringCoefficient(Algorithm):
     rule = "one"
 
     def engine_functions(self) -> tuple[str, ...]:
-        return ("neighbour_arcs",)
+        return ("neighbour_arcs", "simple_degrees")
 
     def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
         value = ColumnType("float64")
@@ -50,7 +50,7 @@ class ClusteringCoefficient(Algorithm):
 
     def run(self, run: Run) -> Table:
         arcs = run.engine.neighbour_arcs(run.view, report=run.report)
-        degree = run.view.symmetric.degrees.astype(np.float64)
+        degree = run.engine.simple_degrees(run.view).astype(np.float64)
         coefficient = arcs / np.maximum(degree * (degree - 1), 1)
         return {
             "vertex": Values(run.vertices),

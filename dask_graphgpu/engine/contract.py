@@ -137,6 +137,9 @@ class Engine(Searches, Groups, Similarities, Features, Samples, Protocol):
         them count by direction; of an undirected one in both.
         """
 
+    def simple_degrees(self, view: View) -> np.ndarray:
+        """Neighbours of each vertex in the simple undirected graph: integers, shape (num_vertices,)."""
+
     def jaccard_of_pairs(
         self, view: View, first: np.ndarray, second: np.ndarray, report: Report
     ) -> np.ndarray:

@@ -78,6 +78,7 @@ def told():
 
 
 CALLS = {
+    "clustering_coefficient": {},
     "k_truss": {},
     "bridges": {},
     "articulation_points": {},

@@ -30,6 +30,7 @@ from dask_graphgpu.engine.device_ranks.whole import (
     neighbour_arcs,
     num_blocks,
     path_counts,
+    simple_degrees,
     spanning_forest,
     strong_components,
     triangles,

@@ -34,6 +34,15 @@ def neighbour_arcs(view: RankView, report: Report) -> Any:
     return _of_vertices(view, report, one_gpu.neighbour_arcs, processors.neighbour_arcs)
 
 
+def simple_degrees(view: RankView) -> Any:
+    """Neighbours of each vertex in the simple undirected graph, right for ghosts too. Collective."""
+
+    def work(whole: Gathered, given: Any) -> Any:
+        return _given(view, whole.here(one_gpu.simple_degrees(whole.view)))
+
+    return on_whole(view, None, work, lambda: processors.simple_degrees(view), make=False)
+
+
 def core_numbers(view: RankView, report: Report) -> Any:
     """Core number of every vertex; as `engine.gpu.core_numbers`. Collective."""
     return _of_vertices(view, report, one_gpu.core_numbers, processors.core_numbers)

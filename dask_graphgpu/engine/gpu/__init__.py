@@ -30,3 +30,4 @@ from dask_graphgpu.engine.gpu.trusses import trussness
 from dask_graphgpu.engine.gpu.walks import random_walks
 from dask_graphgpu.engine.score_levels import components_at
 from dask_graphgpu.engine.shortcuts import pagerank, small_ego, two_sided_path
+from dask_graphgpu.engine.simple_degrees import simple_degrees
