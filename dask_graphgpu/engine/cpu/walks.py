@@ -44,7 +44,7 @@ def random_walks(
     state[:, [columns.STEP, columns.TRIES]] = 0
     state[:, columns.WALK] = walks
     state[:, columns.START] = state[:, columns.AT] = starts
-    going = _Going(rows, rule, rows.dtype)
+    going = _Walkers(rows, rule, rows.dtype)
     rounds = 1
     if rows.whole:
         (part,) = rows.parts(starts)
@@ -74,7 +74,7 @@ def random_walks(
     return walk, step, vertex
 
 
-class _Going:
+class _Walkers:
     """Has walkers go on in rows at hand; ``ids`` : the type of the vertices that they come to."""
 
     def __init__(self, rows: RowsById, rule: WalkRule, ids: np.dtype[Any]) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.device import DeviceView
-from dask_graphgpu.engine.gpu.rows_by_id import RowsById
+from dask_graphgpu.engine.gpu.rows_by_id import DeviceRowsById
 from dask_graphgpu.engine.walking import SampleRule
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.partition.device.memory import require
@@ -28,7 +28,7 @@ def neighbor_sample(
     A batch and a vertex are one key. One launch a hop draws the edges of all keys that are new, a thread each.
     """
     here = DeviceView.of(view)
-    rows = RowsById.of(here, here.into, "into")
+    rows = DeviceRowsById.of(here, here.into, "into")
     weight = rows.weights(here.into.weight, here, "into") if view.is_weighted else None
     n = here.n
     new = cupy.unique(cupy.asarray(batches) * n + cupy.asarray(seeds))
@@ -57,7 +57,7 @@ def neighbor_sample(
 
 
 def _drawn(
-    here: DeviceView, rows: RowsById, rule: SampleRule, hop: int, keys: Any
+    here: DeviceView, rows: DeviceRowsById, rule: SampleRule, hop: int, keys: Any
 ) -> tuple[Any, Any]:
     """The key of each edge drawn, and its place in the rows, ordered by both."""
     batch, vertex = keys // here.n, keys % here.n

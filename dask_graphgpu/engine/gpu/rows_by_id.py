@@ -17,7 +17,7 @@ from dask_graphgpu.partition.device.memory import require
 
 
 @dataclass(frozen=True, eq=False)
-class RowsById:
+class DeviceRowsById:
     """Rows of all vertices; kept with the graph.
 
     Attributes
@@ -35,7 +35,7 @@ class RowsById:
     edge: Any
 
     @classmethod
-    def of(cls, here: DeviceView, rows: Adjacency, key: str) -> RowsById:
+    def of(cls, here: DeviceView, rows: Adjacency, key: str) -> DeviceRowsById:
         """The rows of a view, ``key`` "out" or "into"; sorted once where they are in another order."""
         if here.user_rank is None:
             return cls(rows, None, None)
@@ -71,7 +71,7 @@ def _row_of_each(rows: Adjacency) -> Any:
     return cupy.searchsorted(rows.offsets[1:], every, side="right")
 
 
-def _sorted(here: DeviceView, rows: Adjacency) -> RowsById:
+def _sorted(here: DeviceView, rows: Adjacency) -> DeviceRowsById:
     """The same rows, the edges of each by the numbers of neighbours; equal ones stay in their order."""
     n, edges = here.n, rows.num_edges
     require(5 * 8 * edges, f"ordering {edges:,} edges by the user's ids")
@@ -86,4 +86,4 @@ def _sorted(here: DeviceView, rows: Adjacency) -> RowsById:
     place = cupy.empty_like(rank)
     place[rank] = cupy.arange(n, dtype=rank.dtype)
     narrow = order.astype(rows.offsets.dtype, copy=False)
-    return RowsById(Adjacency(rows.offsets, numbers[order]), place, narrow)
+    return DeviceRowsById(Adjacency(rows.offsets, numbers[order]), place, narrow)

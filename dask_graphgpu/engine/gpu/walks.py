@@ -15,7 +15,7 @@ import numpy as np
 
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.device import DeviceView
-from dask_graphgpu.engine.gpu.rows_by_id import RowsById
+from dask_graphgpu.engine.gpu.rows_by_id import DeviceRowsById
 from dask_graphgpu.engine.walking import WalkRule, trails
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.partition.device.memory import require
@@ -35,7 +35,7 @@ def random_walks(
     """
     begun = time.perf_counter()
     here = DeviceView.of(view)
-    by_id = RowsById.of(here, here.out, "out")
+    by_id = DeviceRowsById.of(here, here.out, "out")
     before = by_id.sums(here.out.weight, here, "out") if rule.weighted else None
     numbers, number = cupy.asarray(walks), len(walks)
     require(40 * number * (rule.length + 1), f"{number:,} walks of {rule.length:,} steps")
