@@ -57,6 +57,10 @@ class BackendGraph:
         self.directed, self.multi = bool(graph.is_directed()), bool(graph.is_multigraph())
         self.nodes = list(graph)
         rows = [row for _, row in graph.adjacency()]
+        if (
+            self.multi and behind(graph) is not graph
+        ):  # rows of such a view may tell too large a length
+            rows = list(map(dict, rows))
         self.successors = self._rows(rows)
         source, destination = self.successors.tails, self.successors.neighbours.astype(np.int64)
         if not self.directed:
