@@ -85,6 +85,9 @@ class Leiden(Communities):
     time. Cost: as ``louvain``, twice an iteration. In each of these ways the answer depends on the edges
     and the arguments, not on threads, ranks, partitions or the order in memory.
 
+    Weights of repeated rows are added up in some order: where sums of floats round, the last digits of modularity
+    may be others for shuffled rows, and so may a community between two of which a vertex gains the same.
+
     From ``initial`` modularity is at least that of the groups given, of which those that are not connected come apart.
     In the first round the connected pieces of communities become vertices, not their refined parts: of many divisions
     of about the same modularity it finds one near to the groups, in a fraction of the time. Further rounds refine all:

@@ -93,6 +93,9 @@ class Louvain(Communities):
     answer depends on the edges, the resolution and the seed, not on threads, ranks, partitions or the
     order in memory. A community need not be connected: those of ``leiden`` are.
 
+    Weights of repeated rows are added up in some order: where sums of floats round, the last digits of modularity
+    may be others for shuffled rows, and so may a community between two of which a vertex gains the same.
+
     From ``initial`` single vertices move first, then whole groups as above (Aynaud, Guillaume), so that modularity
     is at least that of the groups given. A group stays as it is where no vertex gains by leaving it, though it be
     not connected, or too large, as a connected component is: start from communities. After a change of few edges
