@@ -74,6 +74,8 @@ class Methods:
     label_propagation = _method(algorithms.LabelPropagation)
     jaccard = _method(algorithms.Jaccard)
     hits = _method(algorithms.HITS)
+    eigenvector_centrality = _method(algorithms.EigenvectorCentrality)
+    katz_centrality = _method(algorithms.KatzCentrality)
     louvain = _method(algorithms.Louvain)
     leiden = _method(algorithms.Leiden)
     cluster_metrics = _method(algorithms.ClusterMetrics)

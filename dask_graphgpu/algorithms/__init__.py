@@ -21,11 +21,13 @@ from dask_graphgpu.algorithms.clustering_coefficient import ClusteringCoefficien
 from dask_graphgpu.algorithms.core_number import CoreNumber
 from dask_graphgpu.algorithms.degree import Degree
 from dask_graphgpu.algorithms.ego import Ego
+from dask_graphgpu.algorithms.eigenvector_centrality import EigenvectorCentrality
 from dask_graphgpu.algorithms.heat_simulation import HeatSimulation
 from dask_graphgpu.algorithms.hits import HITS
 from dask_graphgpu.algorithms.jaccard import Jaccard
 from dask_graphgpu.algorithms.k_core import KCore
 from dask_graphgpu.algorithms.k_truss import KTruss
+from dask_graphgpu.algorithms.katz_centrality import KatzCentrality
 from dask_graphgpu.algorithms.label_propagation import LabelPropagation
 from dask_graphgpu.algorithms.leiden import Leiden
 from dask_graphgpu.algorithms.louvain import Louvain
@@ -66,6 +68,8 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "betweenness_centrality": BetweennessCentrality,
     "edge_betweenness_centrality": EdgeBetweennessCentrality,
     "hits": HITS,
+    "eigenvector_centrality": EigenvectorCentrality,
+    "katz_centrality": KatzCentrality,
     "louvain": Louvain,
     "leiden": Leiden,
     "ego": Ego,
@@ -98,10 +102,12 @@ __all__ = [
     "Degree",
     "EdgeBetweennessCentrality",
     "Ego",
+    "EigenvectorCentrality",
     "HeatSimulation",
     "Jaccard",
     "KCore",
     "KTruss",
+    "KatzCentrality",
     "LabelPropagation",
     "Leiden",
     "Louvain",
