@@ -111,7 +111,7 @@ class KatzCentrality(Iterated):
         if not np.isfinite(squares):
             raise InvalidArgument(
                 f"alpha={self.alpha!r} is too large for this graph: values grow without end. Give one below "
-                "1 / the largest eigenvalue of the weights; 1 / the largest weighted degree always is"
+                "1 / the largest eigenvalue of the weights; all below 1 / the largest weighted degree are"
             )
         if self.normalized and squares > 0:
             x = x / np.sqrt(squares)
