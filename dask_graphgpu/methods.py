@@ -76,6 +76,8 @@ class Methods:
     similar = _method(algorithms.Similar)
     project = _method(algorithms.Project)
     hits = _method(algorithms.HITS)
+    eigenvector_centrality = _method(algorithms.EigenvectorCentrality)
+    katz_centrality = _method(algorithms.KatzCentrality)
     louvain = _method(algorithms.Louvain)
     leiden = _method(algorithms.Leiden)
     cluster_metrics = _method(algorithms.ClusterMetrics)

@@ -31,6 +31,8 @@ METHODS = {
 IN_PLACES = {
     "hits": lambda graph: graph.hits(),
     "hits unweighted": lambda graph: graph.hits(weighted=False),
+    "eigenvector": lambda graph: graph.eigenvector_centrality(tolerance=0, max_iterations=3),
+    "katz": lambda graph: graph.katz_centrality(1e-4, tolerance=0, max_iterations=3),
     "labels": lambda graph: graph.label_propagation(5),
     "labels from groups": lambda graph: graph.label_propagation(3, initial=GROUPS),
     "forest": lambda graph: graph.minimum_spanning_forest(),

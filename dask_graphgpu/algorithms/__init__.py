@@ -22,12 +22,14 @@ from dask_graphgpu.algorithms.coloring import Coloring
 from dask_graphgpu.algorithms.core_number import CoreNumber
 from dask_graphgpu.algorithms.degree import Degree
 from dask_graphgpu.algorithms.ego import Ego
+from dask_graphgpu.algorithms.eigenvector_centrality import EigenvectorCentrality
 from dask_graphgpu.algorithms.heat_simulation import HeatSimulation
 from dask_graphgpu.algorithms.hits import HITS
 from dask_graphgpu.algorithms.jaccard import Jaccard
 from dask_graphgpu.algorithms.k_core import KCore
 from dask_graphgpu.algorithms.k_truss import KTruss
 from dask_graphgpu.algorithms.khop_count import KhopCount
+from dask_graphgpu.algorithms.katz_centrality import KatzCentrality
 from dask_graphgpu.algorithms.label_propagation import LabelPropagation
 from dask_graphgpu.algorithms.leiden import Leiden
 from dask_graphgpu.algorithms.longest_path import LongestPath
@@ -78,6 +80,8 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "betweenness_centrality": BetweennessCentrality,
     "edge_betweenness_centrality": EdgeBetweennessCentrality,
     "hits": HITS,
+    "eigenvector_centrality": EigenvectorCentrality,
+    "katz_centrality": KatzCentrality,
     "louvain": Louvain,
     "leiden": Leiden,
     "ego": Ego,
@@ -119,11 +123,13 @@ __all__ = [
     "Degree",
     "EdgeBetweennessCentrality",
     "Ego",
+    "EigenvectorCentrality",
     "HeatSimulation",
     "Jaccard",
     "KCore",
     "KTruss",
     "KhopCount",
+    "KatzCentrality",
     "LabelPropagation",
     "Leiden",
     "LongestPath",

@@ -1,0 +1,85 @@
+"""Eigenvector and Katz centrality beside NetworkX and linear algebra."""
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from places import skewed
+
+from dask_graphgpu import errors
+
+
+def edges(seed=4, n=60, m=400):
+    random = np.random.default_rng(seed)
+    frame = pd.DataFrame(random.integers(n, size=(m, 2)), columns=["src", "dst"]).drop_duplicates()
+    return frame.assign(weight=random.uniform(0.5, 2, len(frame)))
+
+
+def peer(frame, directed):
+    if not directed:  # NetworkX has one edge between two vertices
+        frame = frame[frame["src"] < frame["dst"]]
+    kind = nx.DiGraph if directed else nx.Graph
+    return frame, nx.from_pandas_edgelist(frame, "src", "dst", "weight", create_using=kind)
+
+
+def values(found, name):
+    return found.set_index("vertex")[name].to_dict()
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("weight", [None, "weight"])
+def test_beside_networkx(directed, weight):
+    frame, other = peer(edges(), directed)
+    graph = frame.graph(weight="weight", directed=directed)
+    found = graph.eigenvector_centrality(tolerance=1e-12, weighted=weight is not None)
+    expected = nx.eigenvector_centrality_numpy(other, weight=weight)
+    assert values(found, "eigenvector_centrality") == pytest.approx(expected, abs=1e-8)
+    for normalized in (True, False):
+        found = graph.katz_centrality(
+            0.02, 3, normalized=normalized, tolerance=1e-12, weighted=weight is not None
+        )
+        expected = nx.katz_centrality_numpy(other, 0.02, 3, normalized=normalized, weight=weight)
+        assert values(found, "katz_centrality") == pytest.approx(expected, abs=1e-8)
+
+
+def test_bipartite_graph_converges():
+    star = pd.DataFrame({"src": [0, 0, 0, 0], "dst": [1, 2, 3, 4]}).graph(directed=False)
+    found = star.eigenvector_centrality(tolerance=1e-12)["eigenvector_centrality"]
+    np.testing.assert_allclose(found, [0.5**0.5] + [8**-0.5] * 4, atol=1e-9)
+
+
+def test_alpha_too_large_is_an_error():
+    whole = pd.DataFrame([(u, v) for u in range(5) for v in range(5) if u != v])
+    graph = whole.set_axis(["src", "dst"], axis=1).graph
+    assert len(graph().katz_centrality(0.24)) == 5
+    with pytest.raises(errors.NotConverged):
+        graph().katz_centrality(0.26, max_iterations=50)
+    with pytest.raises(errors.GraphError):
+        graph().katz_centrality(1e3)
+    with pytest.raises(errors.InvalidArgument, match=r"alpha=10\.0 is too large"):
+        graph().katz_centrality(10.0, tolerance=0, max_iterations=1000)
+    for alpha in (0, -1, float("nan")):
+        with pytest.raises(errors.InvalidArgument, match="alpha="):
+            graph().katz_centrality(alpha)
+
+
+def test_weights_that_are_not_there():
+    graph = pd.DataFrame({"src": [0], "dst": [1]}).graph
+    with pytest.raises(errors.InvalidArgument, match="needs weights"):
+        graph.katz_centrality(weighted=True)
+    with pytest.raises(errors.InvalidArgument, match="needs weights"):
+        graph.eigenvector_centrality(weighted=True)
+
+
+def test_every_place(programs_place):
+    programs_place.same(
+        lambda graph: graph.eigenvector_centrality(tolerance=0, max_iterations=3), rtol=1e-9
+    )
+    programs_place.same(
+        lambda graph: graph.katz_centrality(1e-4, tolerance=0, max_iterations=3), rtol=1e-9
+    )
+
+
+def test_not_converged():
+    with pytest.raises(errors.NotConverged, match="max_iterations="):
+        skewed().graph.eigenvector_centrality(tolerance=1e-12, max_iterations=2)
