@@ -28,8 +28,8 @@ from dask_graphgpu.algorithms.hits import HITS
 from dask_graphgpu.algorithms.jaccard import Jaccard
 from dask_graphgpu.algorithms.k_core import KCore
 from dask_graphgpu.algorithms.k_truss import KTruss
-from dask_graphgpu.algorithms.khop_count import KhopCount
 from dask_graphgpu.algorithms.katz_centrality import KatzCentrality
+from dask_graphgpu.algorithms.khop_count import KhopCount
 from dask_graphgpu.algorithms.label_propagation import LabelPropagation
 from dask_graphgpu.algorithms.leiden import Leiden
 from dask_graphgpu.algorithms.longest_path import LongestPath
@@ -128,8 +128,8 @@ __all__ = [
     "Jaccard",
     "KCore",
     "KTruss",
-    "KhopCount",
     "KatzCentrality",
+    "KhopCount",
     "LabelPropagation",
     "Leiden",
     "LongestPath",

@@ -1,9 +1,11 @@
-// Samples of the edges of some rows, one thread each; the same as of kernels/cpu/neighbor_sample.py.
+// Samples of the edges of some rows, one thread each; the same as of
+// kernels/cpu/neighbor_sample.py.
 
 #include "draws.cuh"
 
-// `edges` from starts[i] up to starts[i + 1] are drawn of the row of vertex[i], whose `begin` and `degree` are given.
-// Without `replace` they are different ones: by Floyd's method, or by a pass over the row.
+// `edges` from starts[i] up to starts[i + 1] are drawn of the row of vertex[i], whose `begin` and
+// `degree` are given. Without `replace` they are different ones: by Floyd's method, or by a pass
+// over the row.
 extern "C" __global__ void sample(const int64 *batch, const int64 *vertex, const int64 *begin,
                                   const int64 *degree, const int64 *starts, uint64 number,
                                   uint64 hop, uint64 replace, uint64 seed, int64 *edges) {

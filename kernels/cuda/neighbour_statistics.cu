@@ -1,7 +1,8 @@
 // Values of neighbours brought together, several columns at once.
 //
 // Computes  of the values x of the neighbours of each row that are not NaN, by column: the sum of
-//           weight * x, the sum of the weights, how many, the least and the largest, as far as asked
+//           weight * x, the sum of the weights, how many, the least and the largest, as far as
+//           asked
 // Launch    `short_rows`, which lists the long ones, then `long_rows`; for each direction of edges
 //           and, of more columns than a warp has lanes, for some columns after others
 // Why       Lanes side by side take the columns of one neighbour, which lie side by side, and some
@@ -74,8 +75,8 @@ struct Results {
     }
 };
 
-// `weight` null: all are 1. Columns from `first` to before `last`, of `width`, a lane each; lanes of
-// them are `stride`, a power of 2.
+// `weight` null: all are 1. Columns from `first` to before `last`, of `width`, a lane each; lanes
+// of them are `stride`, a power of 2.
 struct Job {
     const OFFSET *offsets;
     const ID *neighbours;
@@ -85,7 +86,8 @@ struct Job {
     Results results;
 
     // Every so many one of some edges, for one column.
-    __device__ __forceinline__ Partial over(uint64 e, uint64 end, uint64 step, uint64 column) const {
+    __device__ __forceinline__ Partial over(uint64 e, uint64 end, uint64 step,
+                                            uint64 column) const {
         Partial found = Partial::none();
         for (; e < end; e += step)
             found.take(values[neighbours[e] * width + column],

@@ -1,4 +1,5 @@
-// Random walks, one thread each; the same as of kernels/cpu/walks.py, which says what is drawn when.
+// Random walks, one thread each; the same as of kernels/cpu/walks.py, which says what is drawn
+// when.
 //
 // Sums of weights are made one after the other, so that they are those of the CPU to the last bit.
 
@@ -52,8 +53,7 @@ extern "C" __global__ void walk(Rows rows, const int64 *walks, uint64 number, ID
         ID *mine = path + i * (length + 1), at = mine[0], old = 0;
         bool has_old = false;
         while (step < length) {
-            if (restart > 0.0 && tries == 0 &&
-                drawn(key, counter_of(step, 0, RESTART)) < restart) {
+            if (restart > 0.0 && tries == 0 && drawn(key, counter_of(step, 0, RESTART)) < restart) {
                 at = mine[0];
                 has_old = false;
                 mine[++step] = at;
