@@ -345,14 +345,14 @@ def test_a_graph_is_saved(kind, directed, lazy, tmp_path):
             "degree": (),
             "k_core": (2,),
         }.items():
-            pd.testing.assert_frame_equal(
-                getattr(found, name)(*arguments).compute(),
-                getattr(wanted, name)(*arguments).compute(),
-            )
+            answer, other = (getattr(each, name)(*arguments).compute() for each in (found, wanted))
+            # Strings of Dask-cuDF frames have another null, of which there is none.
+            pd.testing.assert_frame_equal(answer, other.astype(answer.dtypes))
     if directed:
         more = found.append(frame.iloc[:5])
         again = wanted.append(frame.iloc[:5])
-        pd.testing.assert_frame_equal(more.degree().compute(), again.degree().compute())
+        answer, other = more.degree().compute(), again.degree().compute()
+        pd.testing.assert_frame_equal(answer, other.astype(answer.dtypes))
     else:
         with pytest.raises(errors.InvalidArgument, match="saved from cuDF frames"):
             found.append(frame.iloc[:5])
