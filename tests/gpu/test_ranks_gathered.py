@@ -167,3 +167,9 @@ def test_communities_go_on_from_others():
             for size in (1, 2)
         ]
         pd.testing.assert_frame_equal(*answers)
+
+
+@pytest.mark.parametrize("name", ["louvain", "leiden"])
+def test_levels_of_communities(name):
+    one, two = (frame().graph(directed=False, engine="gpu", ranks=ranks) for ranks in (1, 2))
+    pd.testing.assert_frame_equal(getattr(two, name)(levels=True), getattr(one, name)(levels=True))

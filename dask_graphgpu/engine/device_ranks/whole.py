@@ -93,18 +93,16 @@ def label_propagation(view: RankView, iterations: int, report: Report, start: An
 
 
 def louvain(
-    view: RankView, resolution: float, seed: int, report: Report, start: Start | None = None
+    view: RankView,
+    resolution: float,
+    seed: int,
+    report: Report,
+    start: Start | None = None,
+    finer: list[Any] | None = None,
 ) -> Any:
     """Communities and their modularity; as `engine.gpu.louvain`. Collective."""
-
-    def work(whole: Gathered, first: Start | None) -> Any:
-        labels, modularity = one_gpu.louvain(whole.view, resolution, seed, report, first)
-        return _given(view, whole.here(labels)), modularity
-
-    def on_host() -> Any:
-        return processors.louvain(view, resolution, seed, report, start)
-
-    return on_whole(view, report, work, on_host, begin=_from(view, start))
+    given = resolution, seed, report
+    return _communities(view, one_gpu.louvain, processors.louvain, given, start, finer)
 
 
 def leiden(
@@ -114,17 +112,34 @@ def leiden(
     iterations: int,
     report: Report,
     start: Start | None = None,
+    finer: list[Any] | None = None,
 ) -> Any:
     """Communities and their modularity; as `engine.gpu.leiden`. Collective."""
+    given = resolution, seed, iterations, report
+    return _communities(view, one_gpu.leiden, processors.leiden, given, start, finer)
 
+
+def _communities(
+    view: RankView,
+    on_gpu: Callable[..., Any],
+    on_processors: Callable[..., Any],
+    given: tuple[Any, ...],
+    start: Start | None,
+    finer: list[Any] | None,
+) -> Any:
     def work(whole: Gathered, first: Start | None) -> Any:
-        labels, modularity = one_gpu.leiden(whole.view, resolution, seed, iterations, report, first)
+        parts: list[Any] | None = None if finer is None else []
+        labels, modularity = on_gpu(whole.view, *given, first, parts)
+        if finer is not None and parts is not None:
+            finer[:] = [_given(view, whole.here(each)) for each in parts]
         return _given(view, whole.here(labels)), modularity
 
     def on_host() -> Any:
-        return processors.leiden(view, resolution, seed, iterations, report, start)
+        if finer is not None:
+            finer.clear()  # of a run for which memory was short
+        return on_processors(view, *given, start, finer)
 
-    return on_whole(view, report, work, on_host, begin=_from(view, start))
+    return on_whole(view, given[-1], work, on_host, begin=_from(view, start))
 
 
 def multi_bfs(
