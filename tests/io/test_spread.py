@@ -11,7 +11,7 @@ from dask_graphgpu.exchange.local import run_local
 from dask_graphgpu.io.edges import read_edges
 from dask_graphgpu.io.results import ColumnType, Values, empty_frame, to_frame
 from dask_graphgpu.io.schema import find_columns
-from dask_graphgpu.io.spread import rank_of, spread
+from dask_graphgpu.io.spread import _order, rank_of, spread
 from dask_graphgpu.io.vertex_rows import VertexRows
 from dask_graphgpu.partition import build as one
 from dask_graphgpu.partition.layout import Layout
@@ -54,6 +54,18 @@ def table(numbers, n):
 def share(ranks, frame, schema):
     chunks = [read_edges(frame, schema, (), "a frame")] if ranks.rank == 0 else []
     return build(ranks, chunks, [], Layout())
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 2**40), st.integers(0, 5) | st.integers(0, 2**40)), max_size=9
+    )
+)
+def test_rows_are_sorted_by_place_and_tie(rows):
+    place, tie = (np.array(each, np.int64) for each in ([p for p, _ in rows], [t for _, t in rows]))
+    order = _order(place, tie.astype(np.uint64))
+    sorted_rows = rows if order is None else [rows[i] for i in order.tolist()]
+    assert sorted_rows == sorted(rows)
 
 
 @pytest.mark.parametrize("kind", ["integers", "strings", "arrow", "two"])
