@@ -13,7 +13,7 @@ from dask_graphgpu.errors import guess
 from dask_graphgpu.io.objects.storage_options import StorageOptions
 from dask_graphgpu.jobs.cluster_options import KEYS, cluster_of_keys
 from dask_graphgpu.jobs.clusters import ClusterOptions
-from dask_graphgpu.jobs.method_options import algorithm_options
+from dask_graphgpu.jobs.method_options import algorithm_options, numbers
 from dask_graphgpu.jobs.options import (
     ALGORITHMS,
     FEATURES,
@@ -29,7 +29,6 @@ from dask_graphgpu.jobs.storage import words_of
 from dask_graphgpu.jobs.update_step import UPDATE
 
 _PAIRS = {"name", "type"}  # texts with a sign = on the command line, tables in a file
-_NUMBERS = {"resolution", "thresholds"}  # so many of one too, with commas behind them
 _LISTS = {
     "columns",
     "edge_columns",
@@ -167,7 +166,7 @@ def _words(option: click.Option, key: str, value: Any) -> Sequence[str]:
         value = [f"{old}={new}" for old, new in value.items()]
     if option.name in _LISTS and isinstance(value, list) and all(isinstance(v, str) for v in value):
         value = ",".join(value)
-    if option.name in _NUMBERS and isinstance(value, list):
+    if getattr(option.type, "func", None) is numbers and isinstance(value, list):
         value = "".join(f"{each}," for each in value)
     values = value if option.multiple and isinstance(value, list) else [value]
     if option.is_flag or not all(isinstance(v, str | int | float) for v in values):

@@ -69,13 +69,12 @@ def algorithm_options(algorithm: type) -> list[click.Parameter]:
         more: dict[str, Any] = {"required": required, "help": _help(field, said)}
         name = "--" + field.name.replace("_", "-")
         # None stands for "not given", so that the algorithm's own default holds.
-        kinds = {
-            k
-            for k in get_args(hints[field.name]) or (hints[field.name],)
-            if k is not types.NoneType
-        }
-        if field.name in IDS:
-            more |= {"multiple": True, "metavar": "ID", "default": None if required else ()}
+        kinds = _kinds(hints[field.name])
+        several = any(get_origin(kind) is Sequence for kind in kinds)
+        or_frame = Any in kinds and "list of ids" in said.kind
+        if field.name in IDS or or_frame:
+            metavar = "ID" if field.name in IDS else "ID|PATH"
+            more |= {"multiple": True, "metavar": metavar, "default": None if required else ()}
         elif Any in kinds:  # a frame, a column of the vertices frame, and where it says so a number
             more["metavar"] = "NUMBER|PATH|COL" if float in kinds else "PATH|COL"
             more["type"] = number_or_text if float in kinds else str
@@ -84,8 +83,7 @@ def algorithm_options(algorithm: type) -> list[click.Parameter]:
             more["default"] = None
         elif kinds == {int}:
             more["type"] = int
-        elif float in kinds:
-            several = any(get_origin(kind) is Sequence for kind in kinds)
+        elif several or float in kinds:
             more["metavar"] = "NUMBER[,NUMBER...]" if several else "NUMBER"
             more["type"] = numbers if several else number
         elif said.choices:
@@ -101,6 +99,12 @@ def algorithm_options(algorithm: type) -> list[click.Parameter]:
                 )
             )
     return options
+
+
+def _kinds(hint: Any) -> set[Any]:
+    """What a value may be beside None."""
+    whole = get_origin(hint) is Sequence or not get_args(hint)
+    return {hint} if whole else set(get_args(hint)) - {types.NoneType}
 
 
 def _help(field: Any, said: _Said) -> str:

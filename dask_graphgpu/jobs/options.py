@@ -19,7 +19,7 @@ from dask_graphgpu.jobs.cluster_options import cluster_parameters
 from dask_graphgpu.jobs.graph_options import graph_options, table_options
 from dask_graphgpu.jobs.keep_ids import GROUPED
 from dask_graphgpu.jobs.method_options import algorithm_options
-from dask_graphgpu.jobs.steps import GraphOptions, Step
+from dask_graphgpu.jobs.steps import GraphOptions, Step, path_or_ids
 from dask_graphgpu.jobs.storage import options_of, storage_parameter
 from dask_graphgpu.jobs.update_step import UPDATE, update_options, update_step
 
@@ -324,7 +324,9 @@ def step_of(algorithm: str, given: dict[str, Any]) -> Step:
 def arguments_of(given: dict[str, Any]) -> dict[str, Any]:
     """Arguments of a method among parsed options."""
     found = {
-        k: v for k, v in given.items() if k not in _common_names() and v is not None and v != ()
+        k: path_or_ids(k, v)
+        for k, v in given.items()
+        if k not in _common_names() and v is not None and v != ()
     }
     if "draw" in found:
         if "sources" in found:

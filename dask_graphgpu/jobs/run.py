@@ -307,9 +307,9 @@ def _arguments(step: Step, schema: EdgeSchema) -> dict[str, Any]:
 
 def _argument(step: Step, name: str, value: Any, schema: EdgeSchema) -> Any:
     """An argument as the method takes it."""
-    if name in IDS and not isinstance(value, int):  # a number of sources is how many to draw
+    if isinstance(value, tuple):
         ids = [vertex_id(text, schema, name) for text in value]
-        return ids[0] if len(ids) == 1 and name != "sources" else ids
+        return ids[0] if len(ids) == 1 and name in IDS and name != "sources" else ids
     if not is_path(name, value):
         return value
     return read_values(value, schema, options=step.options_for(value))

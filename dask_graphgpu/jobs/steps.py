@@ -14,7 +14,7 @@ from dask_graphgpu.io.tables.table_files import kind_of
 if TYPE_CHECKING:
     from dask_graphgpu.checkpoint import Checkpoint
 
-# Arguments of algorithms that are vertex ids, as text until the types of the frame are known.
+# Arguments of algorithms that are vertex ids and no frame of them. Ids are text until the types of the frame are known.
 IDS = ("source", "target", "sources", "center")
 
 
@@ -28,6 +28,13 @@ def is_path(name: str, value: Any) -> bool:
         or kind_of(value) is not None
         or any(mark in value for mark in ("/", os.sep))
     )
+
+
+def path_or_ids(name: str, value: Any) -> Any:
+    """An argument that was given in so many texts: ids, or where it may be a frame and there is one of it, a path."""
+    if isinstance(value, tuple) and len(value) == 1 and name not in IDS and is_path(name, value[0]):
+        return value[0]
+    return value
 
 
 def paths_among(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -42,7 +42,9 @@ def _needed(method: str) -> dict[str, Any]:
 WARMED = tuple(
     name
     for name in ALGORITHMS
-    if all(argument in IDS or hint is int for argument, hint in _needed(name).items())
+    if all(
+        argument in IDS or hint in (int, Sequence[int]) for argument, hint in _needed(name).items()
+    )
 )
 
 

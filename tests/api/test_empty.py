@@ -30,10 +30,13 @@ NEEDS = {
     "heat_simulation": {"initial": 0.5, "step": 0.1},
     "circuit_simulation": {"terminals": VALUES},
     "run": {"program": PROGRAM},
+    "random_walks": {"length": 2},
+    "neighbor_sample": {"fanout": [2]},
 }
 OF_A_VERTEX = ("bfs", "sssp", "sswp", "ssnsp", "shortest_path", "ego")
 OF_NO_CYCLE = ("topological_order", "longest_path")
-WITHOUT = [name for name in ALGORITHMS if name not in (*OF_A_VERTEX, *OF_NO_CYCLE)]
+OF_TWO_SIDES = ("project",)
+WITHOUT = [name for name in ALGORITHMS if name not in (*OF_A_VERTEX, *OF_NO_CYCLE, *OF_TWO_SIDES)]
 
 
 def nothing(value):
@@ -66,12 +69,23 @@ def test_results_have_no_row_and_the_schema_of_any_result(name, options):
         lambda g: g.betweenness_centrality([0]),
         lambda g: g.pagerank(personalization=VALUES),
         lambda g: g.run(PROGRAM, source=[0]),
+        lambda g: g.random_walks(0, length=1),
+        lambda g: g.random_walks(VALUES[["vertex"]], length=1),
+        lambda g: g.neighbor_sample([0], fanout=[1]),
+        lambda g: g.similar(between=[0]),
     ],
 )
 def test_a_vertex_is_none_of_it(call, options):
     for edges in (EMPTY, partitioned(EMPTY, 2)):
         with pytest.raises(errors.UnknownVertex, match="edge frame is empty"):
             dask.compute(call(edges.graph(**options)))
+
+
+def test_a_frame_of_vertices_may_be_empty():
+    none = VALUES[["vertex"]].iloc[:0]
+    assert EMPTY.graph().similar(between=none).empty
+    assert EMPTY.graph().random_walks(none, length=1).empty
+    assert EMPTY.graph().neighbor_sample(none, fanout=[1]).empty
 
 
 def test_there_are_no_sources_to_draw():
