@@ -80,13 +80,13 @@ class KhopCount(Algorithm):
         own = slice(run.view.num_owned)
         first = 0
         for _, reached in each_hops(run, sources, int(self.k), None):
-            some = sources[first : first + len(reached)]
+            some = sources[first : first + len(reached)].astype(np.intp)
             found = reached[:, own].sum(axis=1)
             if run.ranks is not None:
                 found = np.sum(run.ranks.all_gather(np.asarray(found)), axis=0)
             count[some] = found - 1
             first += len(reached)
-        count = count[run.vertices]
+        count = count.take(run.vertices)
         asked = np.flatnonzero(count >= 0)
         run.order(run.vertices[asked], run.num_vertices)
         return {"vertex": Values(run.vertices[asked]), "count": Values(count[asked])}

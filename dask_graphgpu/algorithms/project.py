@@ -22,7 +22,7 @@ from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
 
 SIDES = ("source", "destination")
-WEIGHTS = ("count", "jaccard", "overlap", "cosine", "sorensen")
+METRICS = ("count", "jaccard", "overlap", "cosine", "sorensen")
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Project(Algorithm):
         The side that is kept.
     min_shared : int
         Neighbours that two vertices share, at least.
-    weight : {"count", "jaccard", "overlap", "cosine", "sorensen"}
+    metric : {"count", "jaccard", "overlap", "cosine", "sorensen"}
         What an edge weighs: how many neighbours are shared, or a metric of `similar`.
     degree_cutoff : int, optional
         Vertices of the other side with more neighbours are not looked at as shared ones. Then
@@ -67,7 +67,7 @@ class Project(Algorithm):
     side: str
     _: KW_ONLY
     min_shared: int = 1
-    weight: str = "count"
+    metric: str = "count"
     degree_cutoff: int | None = None
 
     row = "pair"
@@ -76,7 +76,7 @@ class Project(Algorithm):
     def __post_init__(self) -> None:
         check_choice("side", self.side, SIDES)
         check_whole("min_shared", self.min_shared, 1)
-        check_choice("weight", self.weight, WEIGHTS)
+        check_choice("metric", self.metric, METRICS)
         if self.degree_cutoff is not None:
             check_whole("degree_cutoff", self.degree_cutoff, 1)
 
@@ -84,7 +84,7 @@ class Project(Algorithm):
         return ("similar",)
 
     def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
-        kind = "int64" if self.weight == "count" else "float64"
+        kind = "int64" if self.metric == "count" else "float64"
         return {**edge_columns(), "weight": ColumnType(kind)}
 
     def run(self, run: Run) -> Table:
@@ -100,12 +100,12 @@ class Project(Algorithm):
                 "project needs ids of two kinds: drop such rows, or give the ids of one side a prefix of their own"
             )
         asked = Similarity(
-            self.weight, later=True, least_common=self.min_shared, degree_cutoff=self.degree_cutoff
+            self.metric, later=True, least_common=self.min_shared, degree_cutoff=self.degree_cutoff
         )
         chosen = (out if self.side == "source" else into) > 0
         first, second, weight = run.engine.similar(run.view, chosen, asked, report=run.report)
         run.order(first, run.num_vertices, second)
-        if self.weight == "count":
+        if self.metric == "count":
             weight = weight.astype(np.int64)
         return {
             "edge source": Values(first),

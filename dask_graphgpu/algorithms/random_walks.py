@@ -45,9 +45,11 @@ class RandomWalks(Algorithm):
         Walks from each start.
     weighted : bool
         Take an edge in proportion to its weight; else all are alike.
-    p, q : float
-        Return and in-out parameter of node2vec: beside an edge to a neighbour of the vertex before, one back to it
-        counts 1/p and one to any other vertex 1/q. From 0.001 to 1000; with both 1 the vertex before does not matter.
+    p : float
+        Return parameter of node2vec: beside an edge to a neighbour of the vertex before, one back to it counts 1/p.
+        From 0.001 to 1000; with p and q 1 the vertex before does not matter.
+    q : float
+        In-out parameter of node2vec: an edge to any other vertex counts 1/q. As p.
     restart : float
         Probability with which a step leads back to the start instead, from 0 to 1; the vertex before is forgotten.
     seed : int

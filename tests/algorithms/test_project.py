@@ -39,7 +39,7 @@ def test_networkx_agrees(pairs, side, least):
     assert rows(frame.graph.project(side, min_shared=least)) == expected
     overlap = nx.bipartite.overlap_weighted_projected_graph(peer, nodes)
     expected = sorted((min(u, v), max(u, v), w) for u, v, w in overlap.edges(data="weight"))
-    assert rows(frame.graph.project(side, weight="jaccard")) == expected
+    assert rows(frame.graph.project(side, metric="jaccard")) == expected
 
 
 def test_a_product_of_matrices_agrees():
@@ -51,14 +51,14 @@ def test_a_product_of_matrices_agrees():
     cosine = common.data / np.sqrt(degree[common.row] * degree[common.col])
     expected = pd.DataFrame({"src": common.row, "dst": common.col, "weight": cosine})
     expected = expected.sort_values(["src", "dst"], ignore_index=True)
-    found = frame.graph.project("source", weight="cosine")
+    found = frame.graph.project("source", metric="cosine")
     pd.testing.assert_frame_equal(found, expected, check_dtype=False)
 
 
 def test_every_place(rows_place):
     rows_place.same(
         lambda graph: graph.project("source", min_shared=2),
-        lambda graph: graph.project("destination", weight="overlap", degree_cutoff=5),
+        lambda graph: graph.project("destination", metric="overlap", degree_cutoff=5),
         frames=[bipartite()],
     )
 
@@ -89,7 +89,7 @@ def test_bad_arguments():
     for wrong, told in (
         ({"side": "left"}, "side='left'; allowed are 'source', 'destination'"),
         ({"side": "source", "min_shared": 0}, "min_shared=0"),
-        ({"side": "source", "weight": "adamic_adar"}, "weight='adamic_adar'; allowed are 'count'"),
+        ({"side": "source", "metric": "adamic_adar"}, "metric='adamic_adar'; allowed are 'count'"),
         ({"side": "source", "degree_cutoff": 0}, "degree_cutoff=0"),
     ):
         with pytest.raises(errors.InvalidArgument, match=told):

@@ -46,6 +46,11 @@ UNREAD = {
     "khop_count": lambda g: g.khop_count(2),
     "neighbor_aggregate": lambda g: g.neighbor_aggregate("p"),
     "topological_order": None,  # there are cycles
+    "project": None,  # it is not bipartite
+    "random_walks": lambda g: g.random_walks(length=3),
+    "neighbor_sample": None,
+    "katz_centrality": lambda g: g.katz_centrality(alpha=0.01, weighted=False),
+    "eigenvector_centrality": lambda g: g.eigenvector_centrality(weighted=False),
     "longest_path": None,
     "neural_network": lambda g: g.neural_network(initial=0.5, strength="toll"),
     "heat_simulation": None,
@@ -58,7 +63,9 @@ UNREAD_CALLS = {
     if UNREAD.get(name, ...) is not None
 }
 # To these it matters how many edges the undirected rows between two vertices are.
-OF_ALL_ROWS = "pagerank hits louvain leiden belief_propagation neural_network run".split()
+OF_ALL_ROWS = (
+    "pagerank hits eigenvector_centrality katz_centrality louvain leiden belief_propagation neural_network run"
+).split()
 ONE_RANK = ("louvain", "leiden")  # give others on several
 
 ODD = {

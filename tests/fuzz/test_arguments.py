@@ -47,6 +47,10 @@ NEEDED = {
     "initial": 0.5,
     "terminals": pd.DataFrame({"vertex": [0, 1], "v": [0.0, 1.0]}),
     "program": PROGRAM,
+    "length": 3,
+    "fanout": 2,
+    "side": "source",
+    "values": pd.DataFrame({"vertex": [0], "p": [0.7]}),
 }
 CASES = 500
 SECONDS = 20  # that one case may take
