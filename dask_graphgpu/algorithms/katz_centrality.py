@@ -107,12 +107,13 @@ class KatzCentrality(Iterated):
             run, view, program(weighted=view.is_weighted), {},
             alpha=float(self.alpha), beta=float(self.beta),
         )  # fmt: skip
-        squares = run.total(x * x)
-        if not np.isfinite(squares):
+        most = run.most(x) if run.num_vertices else 1.0
+        if not np.isfinite(most):
             raise InvalidArgument(
                 f"alpha={self.alpha!r} is too large for this graph: values grow without end. Give one below "
                 "1 / the largest eigenvalue of the weights; all below 1 / the largest weighted degree are"
             )
-        if self.normalized and squares > 0:
-            x = x / np.sqrt(squares)
+        if self.normalized:
+            x = x / most  # the squares of these are no longer beyond floats, nor all 0
+            x = x / np.sqrt(run.total(x * x))
         return {"vertex": Values(run.vertices), "katz_centrality": Values(x.take(run.rows))}

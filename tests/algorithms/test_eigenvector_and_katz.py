@@ -63,6 +63,19 @@ def test_alpha_too_large_is_an_error():
             graph().katz_centrality(alpha)
 
 
+@pytest.mark.parametrize("beta", [1e-200, 1e200])
+def test_squares_beyond_floats_are_scaled_all_the_same(beta):
+    graph = edges().graph(weight=None)
+    expected = graph.katz_centrality(0.02, tolerance=1e-12)
+    found = graph.katz_centrality(0.02, beta, tolerance=1e-12 * beta)
+    np.testing.assert_allclose(found["katz_centrality"], expected["katz_centrality"])
+    plain = graph.katz_centrality(0.02, beta, tolerance=1e-12 * beta, normalized=False)
+    np.testing.assert_allclose(
+        found["katz_centrality"] * (plain["katz_centrality"][0] / beta),
+        (expected["katz_centrality"][0] * (plain["katz_centrality"] / beta)),
+    )
+
+
 def test_weights_that_are_not_there():
     graph = pd.DataFrame({"src": [0], "dst": [1]}).graph
     with pytest.raises(errors.InvalidArgument, match="needs weights"):
