@@ -16,7 +16,7 @@ from dask_graphgpu.algorithms.algorithm import require_weight
 from dask_graphgpu.algorithms.iterated import UNTIL_QUIET, Iterated
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.arguments import check_real
-from dask_graphgpu.errors import InvalidArgument
+from dask_graphgpu.errors import InvalidArgument, NotConverged
 from dask_graphgpu.fields import Field
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
@@ -103,10 +103,13 @@ class KatzCentrality(Iterated):
 
     def run(self, run: Run) -> Table:
         view = run.view
-        x = self.iterate(
-            run, view, program(weighted=view.is_weighted), {},
-            alpha=float(self.alpha), beta=float(self.beta),
-        )  # fmt: skip
+        constants = {"alpha": float(self.alpha), "beta": float(self.beta)}
+        try:
+            x = self.iterate(run, view, program(weighted=view.is_weighted), {}, **constants)
+        except NotConverged as error:
+            raise NotConverged(
+                f"{error}, or, where changes grow, a smaller alpha= than {self.alpha!r}"
+            ) from None
         most = run.most(x) if run.num_vertices else 1.0
         if not np.isfinite(most):
             raise InvalidArgument(

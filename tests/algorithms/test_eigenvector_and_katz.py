@@ -52,7 +52,7 @@ def test_alpha_too_large_is_an_error():
     whole = pd.DataFrame([(u, v) for u in range(5) for v in range(5) if u != v])
     graph = whole.set_axis(["src", "dst"], axis=1).graph
     assert len(graph().katz_centrality(0.24)) == 5
-    with pytest.raises(errors.NotConverged):
+    with pytest.raises(errors.NotConverged, match=r"a smaller alpha= than 0\.26"):
         graph().katz_centrality(0.26, max_iterations=50)
     with pytest.raises(errors.GraphError):
         graph().katz_centrality(1e3)
