@@ -110,13 +110,12 @@ class KatzCentrality(Iterated):
             raise NotConverged(
                 f"{error}, or, where changes grow, a smaller alpha= than {self.alpha!r}"
             ) from None
-        most = run.most(x) if run.num_vertices else 1.0
-        if not np.isfinite(most):
+        if run.total(~np.isfinite(x)):
             raise InvalidArgument(
                 f"alpha={self.alpha!r} is too large for this graph: values grow without end. Give one below "
                 "1 / the largest eigenvalue of the weights; all below 1 / the largest weighted degree are"
             )
-        if self.normalized:
-            x = x / most  # the squares of these are no longer beyond floats, nor all 0
+        if self.normalized and run.num_vertices:
+            x = x / run.most(x)  # the squares of these are no longer beyond floats, nor all 0
             x = x / np.sqrt(run.total(x * x))
         return {"vertex": Values(run.vertices), "katz_centrality": Values(x.take(run.rows))}
