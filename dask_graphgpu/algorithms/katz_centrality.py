@@ -16,7 +16,7 @@ from dask_graphgpu.algorithms.algorithm import require_weight
 from dask_graphgpu.algorithms.iterated import UNTIL_QUIET, Iterated
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.arguments import check_real
-from dask_graphgpu.errors import InvalidArgument
+from dask_graphgpu.errors import InvalidArgument, NotConverged
 from dask_graphgpu.fields import Field
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
@@ -103,16 +103,19 @@ class KatzCentrality(Iterated):
 
     def run(self, run: Run) -> Table:
         view = run.view
-        x = self.iterate(
-            run, view, program(weighted=view.is_weighted), {},
-            alpha=float(self.alpha), beta=float(self.beta),
-        )  # fmt: skip
-        squares = run.total(x * x)
-        if not np.isfinite(squares):
+        constants = {"alpha": float(self.alpha), "beta": float(self.beta)}
+        try:
+            x = self.iterate(run, view, program(weighted=view.is_weighted), {}, **constants)
+        except NotConverged as error:
+            raise NotConverged(
+                f"{error}, or, where changes grow, a smaller alpha= than {self.alpha!r}"
+            ) from None
+        if run.total(~np.isfinite(x)):
             raise InvalidArgument(
                 f"alpha={self.alpha!r} is too large for this graph: values grow without end. Give one below "
                 "1 / the largest eigenvalue of the weights; all below 1 / the largest weighted degree are"
             )
-        if self.normalized and squares > 0:
-            x = x / np.sqrt(squares)
+        if self.normalized and run.num_vertices:
+            x = x / run.most(x)  # the squares of these are no longer beyond floats, nor all 0
+            x = x / np.sqrt(run.total(x * x))
         return {"vertex": Values(run.vertices), "katz_centrality": Values(x.take(run.rows))}

@@ -52,7 +52,7 @@ def test_alpha_too_large_is_an_error():
     whole = pd.DataFrame([(u, v) for u in range(5) for v in range(5) if u != v])
     graph = whole.set_axis(["src", "dst"], axis=1).graph
     assert len(graph().katz_centrality(0.24)) == 5
-    with pytest.raises(errors.NotConverged):
+    with pytest.raises(errors.NotConverged, match=r"a smaller alpha= than 0\.26"):
         graph().katz_centrality(0.26, max_iterations=50)
     with pytest.raises(errors.GraphError):
         graph().katz_centrality(1e3)
@@ -61,6 +61,19 @@ def test_alpha_too_large_is_an_error():
     for alpha in (0, -1, float("nan")):
         with pytest.raises(errors.InvalidArgument, match="alpha="):
             graph().katz_centrality(alpha)
+
+
+@pytest.mark.parametrize("beta", [1e-200, 1e200])
+def test_squares_beyond_floats_are_scaled_all_the_same(beta):
+    graph = edges().graph(weight=None)
+    expected = graph.katz_centrality(0.02, tolerance=1e-12)
+    found = graph.katz_centrality(0.02, beta, tolerance=1e-12 * beta)
+    np.testing.assert_allclose(found["katz_centrality"], expected["katz_centrality"])
+    plain = graph.katz_centrality(0.02, beta, tolerance=1e-12 * beta, normalized=False)
+    np.testing.assert_allclose(
+        found["katz_centrality"] * (plain["katz_centrality"][0] / beta),
+        (expected["katz_centrality"][0] * (plain["katz_centrality"] / beta)),
+    )
 
 
 def test_weights_that_are_not_there():
