@@ -64,7 +64,8 @@ UNREAD_CALLS = {
 }
 # To these it matters how many edges the undirected rows between two vertices are.
 OF_ALL_ROWS = (
-    "pagerank hits eigenvector_centrality katz_centrality louvain leiden belief_propagation neural_network run"
+    "pagerank hits eigenvector_centrality katz_centrality random_walks louvain leiden belief_propagation "
+    "neural_network run"
 ).split()
 ONE_RANK = ("louvain", "leiden")  # give others on several
 
