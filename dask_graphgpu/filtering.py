@@ -117,6 +117,8 @@ class Filtering:
         made = check_part(self._input, column, "windows")
         kind = dict(made.schema.dtypes)[column]
         numbers = as_length("every", every, kind), as_bound("start", start, kind)
+        if numbers[1] is not None and not math.isfinite(numbers[1]):
+            refuse("start", start, "is a finite number, or None")
         spacing = Spacing(column, _carried(made, column), *numbers, kind)
         return Windows(self, made, spacing, warm)
 
@@ -150,8 +152,8 @@ def as_bound(name: str, value: Any, kind: Any) -> Bound:
     if is_time(kind):
         with suppress(ValueError, TypeError):
             return number_of(value, kind)
-    elif is_real(value):
-        number: int | float = value
+    elif is_real(value) and value == value:  # NaN is above and below nothing
+        number: int | float = value.item() if hasattr(value, "item") else value
         return number
     refuse(name, value, f"is {_in_words(kind)}, or None")
 
@@ -166,7 +168,9 @@ def as_length(name: str, value: Any, kind: Any) -> int | float:
     if found is None or not 0 < found < math.inf:
         what = "a length of time, such as pandas.Timedelta('1D')" if is_time(kind) else "a number"
         refuse(name, value, f"is {what}, above 0")
-    length: int | float = found
+    length: int | float = (
+        int(found) if found == int(found) else float(found)
+    )  # as exact as the column
     return length
 
 

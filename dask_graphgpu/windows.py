@@ -54,15 +54,18 @@ class Spacing:
         return as_times(np.array([int(low)]), self.kind).iloc[0] if is_time(self.kind) else low
 
     def edges(self, least: int | float, most: int | float) -> list[int | float]:
-        """Where windows begin and end that hold all values."""
+        """Where windows begin and end that hold all values, also where floats are rounded."""
         start = least if self.start is None else self.start
-        first, last = (math.floor((value - start) // self.every) for value in (least, most))
-        if last - first >= _MOST:
+        first, last = ((value - start) // self.every for value in (least, most))
+        if not last - first < _MOST:  # of the smallest lengths these are infinite
             raise InvalidArgument(
                 f"every={self.every} makes {last - first + 1:,} windows of the values {self.shown(least)} to "
                 f"{self.shown(most)} of {self.column!r}; at most {_MOST:,} are allowed: give a larger one"
             )
-        return [start + number * self.every for number in range(first, last + 2)]
+        numbers = range(math.floor(first), math.floor(last) + 2)
+        edges = [start + number * self.every for number in numbers]
+        edges[0] = min(edges[0], least)
+        return edges if most < edges[-1] else [*edges, math.nextafter(most, math.inf)]
 
 
 class Windows:

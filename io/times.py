@@ -46,6 +46,8 @@ def number_of(time: Any, dtype: Any) -> int:
         zone = getattr(dtype, "tz", getattr(getattr(dtype, "pyarrow_dtype", None), "tz", None))
         if (time.tz is None) != (zone is None):
             raise TypeError("of a time and a column, one has a time zone and the other has none")
+    if time is pd.NaT:
+        raise ValueError("NaT is no time")
     return int(as_numbers(pd.Series([time]).astype(dtype))[0])
 
 

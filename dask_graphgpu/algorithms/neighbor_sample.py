@@ -89,7 +89,7 @@ class NeighborSample(Algorithm):
             refuse(
                 "fanout",
                 given,
-                "is a list with a whole number above 0, or -1 for all, for each hop",
+                "is a list with a whole number from 1 to 2**31 - 1, or -1 for all, for each hop",
             )
         object.__setattr__(self, "fanout", tuple(int(k) for k in fanout))
         if self.batch_size is not None:

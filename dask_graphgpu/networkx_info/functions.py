@@ -75,7 +75,7 @@ FUNCTIONS = {
     "bfs_predecessors": _search(),
     "bfs_successors": _search(),
     "bfs_tree": _search(),
-    "biconnected_component_edges": _work("undirected"),
+    "biconnected_component_edges": _work("undirected", "no loops"),
     "biconnected_components": _work("undirected"),
     "bridges": _work("undirected"),
     "center": _each(),

@@ -118,7 +118,12 @@ def by_windows(partition: Partition, column: str, edges: Sequence[int | float]) 
     Cost: a pass over the column, and a sort of the rows by their window.
     """
     rows = _rows_of(partition, column, edges[0], edges[-1])
-    starts, values = np.asarray(edges), rows.columns[column]
+    values = rows.columns[column]
+    if values.dtype.kind in "iu" and all(isinstance(edge, int) for edge in edges):
+        least = np.iinfo(values.dtype).min  # only the first edge may be below
+        starts = np.array([max(edge, least) for edge in edges[:-1]], values.dtype)
+    else:
+        starts = np.asarray(edges[:-1])
     number = np.empty(len(rows), np.uint16)
 
     def find(lo: int, hi: int) -> None:

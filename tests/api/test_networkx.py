@@ -350,6 +350,14 @@ def test_edges_that_are_left_to_networkx(name, graph, given, words):
     assert words in backend.can_run(name, (converted,), given)
 
 
+def test_self_loops_are_edges_of_biconnected_components():
+    graph = nx.Graph([(1, 1), (1, 0), (0, 0)])
+    wanted = list(nx.biconnected_component_edges(graph, backend="networkx"))
+    assert sum(map(len, wanted)) == 2
+    converted = backend.convert_from_nx(graph)
+    assert "self-loops" in backend.can_run("biconnected_component_edges", (converted,), {})
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_lengths_have_the_types_of_networkx(kind):
     """A float where a path has one; of paths of one length the one that NetworkX finds first."""

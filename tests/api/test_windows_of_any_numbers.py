@@ -1,0 +1,57 @@
+"""Windows of columns whose numbers floats cannot tell apart, and bounds that are no numbers."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dask_graphgpu  # noqa: F401  puts .graph on frames
+from dask_graphgpu.errors import InvalidArgument
+
+LARGE = 1_700_000_000_000_000_001
+
+
+def of(values, dtype):
+    made = {"src": range(len(values)), "dst": -1, "t": np.array(values, dtype)}
+    return pd.DataFrame(made).graph().persist(columns=["t"])
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype", "every"),
+    [
+        ([LARGE, LARGE + 1, LARGE + 2, LARGE + 3], "uint64", 2),
+        ([LARGE, LARGE + 1, LARGE + 2, LARGE + 3], "int64", 2.0),
+        ([0, 1, 2, 2**64 - 1], "uint64", 2**62),
+    ],
+)
+def test_whole_numbers_are_exact(values, dtype, every):
+    found = of(values, dtype).windows("t", every).degree()
+    wanted = [values[0] + (value - values[0]) // int(every) * int(every) for value in values]
+    assert found.loc[found["vertex"] >= 0, "window"].tolist() == wanted
+
+
+def test_no_row_is_lost_where_floats_are_rounded():
+    random = np.random.default_rng(0)
+    for every in (0.1, 0.3, 0.7):
+        values = random.integers(-30, 30, 200) * 0.1
+        found = of(values, "float64").windows("t", every, start=0.1).degree()
+        assert (found["vertex"] >= 0).sum() == len(values)
+
+
+@pytest.mark.parametrize(
+    ("call", "match"),
+    [
+        (lambda g: g.where("t", float("nan")), "low=nan"),
+        (lambda g: g.windows("t", 1, start=float("nan")), "start=nan"),
+        (lambda g: g.windows("t", 1, start=float("inf")), "start=inf"),
+        (lambda g: g.windows("t", 5e-324).degree(), "makes inf windows"),
+    ],
+)
+def test_what_is_no_number(call, match):
+    with pytest.raises(InvalidArgument, match=match):
+        call(of([1, 2], "int64"))
+
+
+def test_nat_is_no_bound():
+    graph = of([1, 2], "datetime64[ns]")
+    with pytest.raises(InvalidArgument, match="high=NaT"):
+        graph.where("t", None, pd.NaT)
