@@ -165,6 +165,8 @@ def as_length(name: str, value: Any, kind: Any) -> int | float:
         found = None
         with suppress(ValueError, TypeError):
             found = units_of(value, kind)
+    if is_time(kind) and found is not None and found != int(found):
+        refuse(name, value, f"is a whole number of the units that a column of {kind} has")
     if found is None or not 0 < found < math.inf:
         what = "a length of time, such as pandas.Timedelta('1D')" if is_time(kind) else "a number"
         refuse(name, value, f"is {what}, above 0")

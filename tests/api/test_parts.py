@@ -220,6 +220,8 @@ def test_times_that_are_none():
         graph.where("time", pd.Timestamp("2026-03-04", tz="UTC"))
     with pytest.raises(InvalidArgument, match=r"low=5.*is a time of datetime64\[us\]"):
         graph.where("time", 5)
+    with pytest.raises(InvalidArgument, match="a whole number of the units"):
+        timed("date").graph().persist(columns="time").windows("time", "12h")
     with pytest.raises(InvalidArgument, match=r"every=3.*Timedelta"):
         graph.windows("time", 3)
     frame.loc[3, "time"] = pd.NaT
