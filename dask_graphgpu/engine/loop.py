@@ -158,6 +158,10 @@ def stops(binding: Binding, aggregates: Mapping[str, Any], superstep: int) -> bo
 def overflow(program: VertexProgram, role: str) -> IntegerOverflow:
     """Error of a message, sum, new value or aggregate that does not fit its integer type."""
     function = program.functions().get(role, program.compute)
+    if plain(function, role).__module__.startswith("dask_graphgpu."):  # a method's own program
+        return IntegerOverflow(
+            "a value does not fit an integer of 64 bits: give float weights, as by .astype('float64') of the column"
+        )
     of = f" (a new value of {', '.join(map(repr, program.changing))})" if role == "apply" else ""
     return IntegerOverflow(
         f"{role} ({where(plain(function, role))}): an integer result{of} does not fit its type; give "

@@ -196,7 +196,7 @@ def test_the_least_number_of_edges_is_a_number(given):
 def test_overflow_is_an_error(least):
     big = np.array([2**62, 2**62, 2**62])
     view = layered(path(4, directed=True, weight=big).view(), 0)
-    with on_threads(2, layer_edges=least), pytest.raises(IntegerOverflow, match="compute"):
+    with on_threads(2, layer_edges=least), pytest.raises(IntegerOverflow, match="float weights"):
         run(SSSP, view, sources=[0])
 
 

@@ -286,7 +286,7 @@ def test_errors_of_a_run(split):
         state={"x": Field("int64", initial=2**62)}, compute=lambda source_x, weight: source_x * weight,
         combine="max", apply=lambda x: x,
     )  # fmt: skip
-    with pytest.raises(IntegerOverflow, match="compute"):
+    with pytest.raises(IntegerOverflow, match="float weights"):
         ran(sent, view, 0, split, max_supersteps=2, exact_supersteps=True)
     with pytest.raises(NotConverged, match="after 2 supersteps"):
         ran(SSSP, view, 0, split, sources=[0], max_supersteps=2)

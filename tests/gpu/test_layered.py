@@ -165,7 +165,7 @@ def test_errors():
         state={"x": Field("int64", initial=None, at_source=1)},
         compute=lambda source_x: source_x * 4, combine="max",
     )  # fmt: skip
-    with pytest.raises(IntegerOverflow, match="compute"):
+    with pytest.raises(IntegerOverflow, match="float weights"):
         ran(doubled, view, None, sources=[0])
     with dask.config.set({"graphgpu.device-memory-limit": 1000}), pytest.raises(LimitTooSmall):
         on(tiered, SSSP, layered(graph().view()), sources=[0])

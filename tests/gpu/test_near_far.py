@@ -233,7 +233,7 @@ def test_infinity_is_a_distance_like_any_other():
 
 @pytest.mark.parametrize("weights", [[2**62, 2**62], [TOP, 1], [TOP, TOP]])
 def test_overflow_of_a_message_is_an_error(weights):
-    with pytest.raises(IntegerOverflow, match=r"compute \(.*float weights"):
+    with pytest.raises(IntegerOverflow, match="float weights"):
         run(SSSP, chain(weights), sources=[0])
 
 

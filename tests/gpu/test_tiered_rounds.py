@@ -282,7 +282,7 @@ def test_overflow_in_a_local_round():
         state={"x": Field("int64", initial=None, at_source=1)},
         compute=lambda source_x: source_x * 4, combine="max",
     )  # fmt: skip
-    with pytest.raises(IntegerOverflow, match="compute"):
+    with pytest.raises(IntegerOverflow, match="float weights"):
         ran(doubled, view, 1, "auto", sources=[0])
 
 

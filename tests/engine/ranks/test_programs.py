@@ -145,7 +145,7 @@ def test_overflow_of_a_message_is_an_error(weights, direction):
     program = replace(CASES["sssp int64"].program, bound=None)
     with (
         dask.config.set({"graphgpu.direction": direction}),
-        pytest.raises(IntegerOverflow, match=r"compute .*float weights"),
+        pytest.raises(IntegerOverflow, match="float weights"),
     ):
         on_ranks(program, cut(view, 3, "cyclic"), sources=[0])
 
