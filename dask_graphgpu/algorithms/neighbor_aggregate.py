@@ -107,9 +107,6 @@ class NeighborAggregate(Algorithm):
     def rule(self) -> str:  # type: ignore[override]
         return "sum" if self.weighted else "one"
 
-    def engine_functions(self) -> tuple[str, ...]:
-        return ("neighbour_statistics",)
-
     def reads_weight(self, schema: EdgeSchema) -> bool:
         if self.weighted:
             require_weight(schema, "neighbor_aggregate(weighted=True)", "")
