@@ -3,6 +3,7 @@
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
+import polars
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -144,7 +145,6 @@ def test_windows_start_from_the_one_before():
 
 
 def test_other_frames_come_back():
-    polars = pytest.importorskip("polars")
     graph = dg.graph(polars.from_pandas(made())).persist(columns="day")
     assert isinstance(graph.where("day", 3).degree(), polars.DataFrame)
     found = graph.windows("day", 5).degree()

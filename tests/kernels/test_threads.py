@@ -97,7 +97,8 @@ def test_results_come_in_the_order_of_the_blocks():
 
 def test_blocks_run_at_once():
     meeting = threading.Barrier(2)
-    for_blocks(lambda lo, hi: meeting.wait(timeout=30), np.array([0, 1, 2]))
+    places = for_blocks(lambda lo, hi: meeting.wait(timeout=30), np.array([0, 1, 2]))
+    assert sorted(places) == [0, 1]
 
 
 def test_one_thread_runs_in_the_caller():

@@ -89,7 +89,7 @@ class Comparing:
 
 
 def _best(lo: int, hi: int, degrees: np.ndarray, kind: np.dtype[Any], *given: Any) -> None:
-    """The kernel, with cells that NumPy allocates: in huge pages, of which a random read misses fewer."""
+    """The kernel, with cells of this block of vertices alone: a sum and a degree side by side."""
     cells = np.zeros(2 * len(degrees), kind)
     cells[1::2] = degrees
     kernels.similar.best(lo, hi, cells, *given)
