@@ -34,7 +34,7 @@ def test_overflow_on_one_gpu_is_an_error_on_all(direction):
     program = replace(CASES["sssp int64"].program, bound=None)
     with (
         dask.config.set({"graphgpu.direction": direction}),
-        pytest.raises(errors.IntegerOverflow, match=r"compute .*float weights"),
+        pytest.raises(errors.IntegerOverflow, match="float weights"),
     ):
         on_ranks(program, cut(view, 2, "cyclic"), sources=[0])
 
@@ -49,7 +49,7 @@ def test_what_overflows_before_the_others_are_heard_is_no_error(monkeypatch):
     found = on_ranks(program, cut(view, 2, "blocks"), sources=[0])
     assert found["distance"].tolist() == [0, 0, 0, 0, 2**62]
     view = View.of(from_edges(5, *ends, {"weight": np.full(5, 2**62)}))
-    with pytest.raises(errors.IntegerOverflow, match="compute"):
+    with pytest.raises(errors.IntegerOverflow, match="float weights"):
         on_ranks(program, cut(view, 2, "blocks"), sources=[0])
 
 
