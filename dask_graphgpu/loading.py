@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from dask_graphgpu import config
 from dask_graphgpu import engine as engines
 from dask_graphgpu.arguments import check_choice, check_flag, is_whole, refuse
+from dask_graphgpu.cluster.placement import check_partitioner, check_ranks
 from dask_graphgpu.errors import briefly
 from dask_graphgpu.graphs import Graph
 from dask_graphgpu.io.place import Place, place_of
-from dask_graphgpu.opening import opened
+from dask_graphgpu.opening import opened, opened_on_ranks
 
 _MOST_PARTITIONS = 1 << 20  # of which Dask makes a task each before anything runs
 
@@ -25,6 +26,8 @@ def load(
     verify: bool = False,
     stale: str = "error",
     engine: str = "auto",
+    ranks: int | str = "auto",
+    partitioner: str | Callable[..., Any] = "auto",
 ) -> Graph:
     """Open a graph that `Graph.save` or ``dask graph build`` has written.
 
@@ -51,6 +54,13 @@ def load(
         altogether do not count.
     engine : {"auto", "cpu", "gpu", "hybrid", "interpreted"}
         As of `Graph`; "auto" is the CPU. "gpu" copies what a method needs to the GPU.
+    ranks : int or "auto"
+        On how many ranks the graph is opened: workers of the cluster, or threads of this process; "auto" is one, which
+        costs nothing. On several each maps the files, takes part of the rows, and has its share of the graph in memory
+        from now on: the folder has to be one that all workers see. It is read, not built: ids are not sorted, and
+        edges go to the ranks of their ends.
+    partitioner : str or function
+        As of `Graph`: how vertices are dealt to several ranks.
 
     Returns
     -------
@@ -72,4 +82,10 @@ def load(
     check_choice("stale", stale, ("error", "ignore"))
     engine = config.chosen("engine", engine, engines.NAMES)
     engines.check(engine)
-    return Graph._of(opened(folder, engine, npartitions, verify=verify, stale=stale), engine)
+    number = 1 if ranks == "auto" else check_ranks(ranks)
+    partitioner = check_partitioner(partitioner)
+    how: dict[str, Any] = {"verify": verify, "stale": stale}
+    if number == 1:
+        return Graph._of(opened(folder, engine, npartitions, **how), engine)
+    spread = int(number), partitioner
+    return Graph._of(opened_on_ranks(folder, engine, *spread, npartitions, **how), engine)

@@ -81,6 +81,7 @@ class Methods:
     louvain = _method(algorithms.Louvain)
     leiden = _method(algorithms.Leiden)
     cluster_metrics = _method(algorithms.ClusterMetrics)
+    partition_quality = _method(algorithms.PartitionQuality)
     best_links = _method(algorithms.BestLinks)
     minimum_spanning_forest = _method(algorithms.MinimumSpanningForest)
     betweenness_centrality = _method(algorithms.BetweennessCentrality)

@@ -38,6 +38,7 @@ ALSO_CALLED = {
     "minimum_spanning_forest": "minimum spanning tree, MST, Boruvka's and Kruskal's algorithms",
     "neighbor_sample": "NeighborLoader, GraphSAGE, mini-batches, uniform neighbour sampling",
     "pagerank": "personalised PageRank (with `personalization=`), importance",
+    "partition_quality": "modularity, coverage, conductance, cut size of given clusters",
     "project": "bipartite projection, co-occurrence, one-mode network",
     "random_walks": "node2vec, DeepWalk, biased random walk, random walk with restart",
     "run": "Pregel, vertex-centric program",

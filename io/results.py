@@ -37,6 +37,14 @@ class Values:
     data: np.ndarray
     valid: np.ndarray | None = None
 
+    def beside(self, values: np.ndarray) -> Values:
+        """The same in the memory where ``values`` are."""
+        valid = self.valid
+        return Values(
+            np.asarray(self.data, like=values),
+            None if valid is None else np.asarray(valid, like=values),
+        )
+
     def __sizeof__(self) -> int:  # by which Dask places tasks and spills
         return self.data.nbytes + (0 if self.valid is None else self.valid.nbytes)
 

@@ -61,6 +61,7 @@ IN_PLACES = {
         thresholds=[2, 5], max_size=100
     ),
     "metrics": lambda graph: graph.cluster_metrics(),
+    "quality of groups": lambda graph: graph.partition_quality(GROUPS),
     "best links": lambda graph: graph.best_links(),
     "components with labels": lambda graph: graph.weakly_connected_components(labels=FEW),
     "degree": lambda graph: graph.degree(),
@@ -74,6 +75,7 @@ IN_PLACES = {
     "louvain": lambda graph: graph.louvain(),
     "leiden": lambda graph: graph.leiden(),
     "leiden with levels": lambda graph: graph.leiden(levels=True),
+    "leiden of a size": lambda graph: graph.leiden(max_size=20),
     "leiden from groups": lambda graph: graph.leiden(initial=GROUPS),
     "triangles": lambda graph: graph.triangle_count(),
     "clustering": lambda graph: graph.clustering_coefficient(),

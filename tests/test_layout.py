@@ -122,7 +122,7 @@ ALLOWED["features"] = {
     "signatures",
 }
 ALLOWED["as_networkx"] = {"errors", "io", "optional"}
-ALLOWED["opening"] = {"engine", "ingest", "inputs", "io", "store"}
+ALLOWED["opening"] = {"cluster", "engine", "ingest", "inputs", "io", "store"}
 ALLOWED["changed_rows"] = {"errors", "ingest", "io", "partition", "store"}
 ALLOWED["updating"] = {"errors", "arguments", "changed_rows", "inputs", "opening", "store"}
 ALLOWED["graph_options"] = {
@@ -163,6 +163,7 @@ ALLOWED["report_drawing"] = {"errors", "optional", "report"}
 ALLOWED["bars"] = set()
 ALLOWED["progress"] = {"bars", "cluster", "report", "stages"}
 ALLOWED["loading"] = {
+    "cluster",
     "errors",
     "arguments",
     "config",

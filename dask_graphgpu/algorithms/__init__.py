@@ -40,6 +40,7 @@ from dask_graphgpu.algorithms.neighbor_aggregate import NeighborAggregate
 from dask_graphgpu.algorithms.neighbor_sample import NeighborSample
 from dask_graphgpu.algorithms.neural_network import NeuralNetwork
 from dask_graphgpu.algorithms.pagerank import PageRank
+from dask_graphgpu.algorithms.partition_quality import PartitionQuality
 from dask_graphgpu.algorithms.project import Project
 from dask_graphgpu.algorithms.random_walks import RandomWalks
 from dask_graphgpu.algorithms.run_program import RunProgram
@@ -63,6 +64,7 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "weakly_connected_components": WeaklyConnectedComponents,
     "strongly_connected_components": StronglyConnectedComponents,
     "cluster_metrics": ClusterMetrics,
+    "partition_quality": PartitionQuality,
     "best_links": BestLinks,
     "core_number": CoreNumber,
     "k_core": KCore,
@@ -140,6 +142,7 @@ __all__ = [
     "NeighborSample",
     "NeuralNetwork",
     "PageRank",
+    "PartitionQuality",
     "Project",
     "RandomWalks",
     "Resumable",

@@ -139,7 +139,7 @@ class ClusterMetrics(Algorithm):
         }
         if shapes.weakest is not None:
             table["weakest"] = Values(shapes.weakest[order], m > 0)
-        return {name: _beside(values, run.rows) for name, values in table.items()}
+        return {name: values.beside(run.rows) for name, values in table.items()}
 
     def _clusters(self, run: Run) -> Any:
         """The cluster of each vertex that is here: numbers, the same on all ranks."""
@@ -150,11 +150,3 @@ class ClusterMetrics(Algorithm):
             return run.view.at_ghosts(cluster)
         label = run.engine.components(run.view, report=run.report)
         return run.view.at_ghosts(label)
-
-
-def _beside(values: Values, rows: Any) -> Values:
-    """A column in the memory of the ids."""
-    data, valid = values.data, values.valid
-    return Values(
-        np.asarray(data, like=rows), None if valid is None else np.asarray(valid, like=rows)
-    )

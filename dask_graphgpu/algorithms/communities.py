@@ -37,6 +37,7 @@ class Communities(Algorithm):
     initial: Any = None
     fixed: str | None = None
     levels: bool = False
+    max_size: int | None = None
 
     rule = "sum"
     group_frames = ("initial",)
@@ -52,6 +53,13 @@ class Communities(Algorithm):
             raise InvalidArgument(
                 f"levels=True and resolution={said(self.resolution)}: give one resolution, and call it for each"
             )
+        if self.max_size is not None:
+            check_whole("max_size", self.max_size, 1, any_size=True)
+            if self.fixed is not None:
+                raise InvalidArgument(
+                    f"max_size={self.max_size} and fixed={self.fixed!r}: a community of fixed vertices that is too "
+                    "large could not be divided; leave one of them out"
+                )
         if self.initial is not None:
             check_groups("initial", self.initial)
         if self.fixed is None:
@@ -92,6 +100,23 @@ class Communities(Algorithm):
     ) -> tuple[np.ndarray, float]:
         """The smallest member of each vertex's community, and the modularity; ``finer`` as of the engine."""
 
+    @abstractmethod
+    def iterations(self, start: Start | None) -> int | None:
+        """Of the Leiden method; None: the Louvain method is meant."""
+
+    def _bounded(
+        self, run: Run, resolution: float, community: np.ndarray
+    ) -> tuple[list[np.ndarray], float]:
+        """Communities after each step of dividing those that are too large, and the modularity of the last."""
+        assert self.max_size is not None
+        labels = community[: run.view.num_owned]
+        size = min(int(self.max_size), run.num_vertices)
+        seed, iterations = int(self.seed), self.iterations(None)
+        steps, modularity = run.engine.smaller_communities(
+            run.view, labels, size, resolution, seed, iterations, run.report
+        )
+        return steps, modularity
+
     def run(self, run: Run) -> Table:
         refuse_extreme_weights(run, "graph")
         start = None
@@ -100,11 +125,17 @@ class Communities(Algorithm):
         if self.levels:
             finer: list[Any] = []
             (resolution,) = each_of(self.resolution)
-            community, _ = self.found(run, float(resolution), start, finer)
+            bounded = self.max_size is not None
+            community, _ = self.found(run, float(resolution), start, None if bounded else finer)
+            if bounded:
+                finer = self._bounded(run, float(resolution), community)[0][::-1]
             return hierarchy.table(run, [community, *reversed(finer)])
         table = {"vertex": Values(run.vertices)}
         for resolution, end in zip(each_of(self.resolution), endings(self.resolution), strict=True):
             community, modularity = self.found(run, float(resolution), start, None)
+            if self.max_size is not None:
+                steps, modularity = self._bounded(run, float(resolution), community)
+                community = steps[-1] if steps else community
             table[f"community{end}"] = Values(community.take(run.rows))
             table[f"modularity{end}"] = Values(np.full(len(run.rows), modularity))
         return table

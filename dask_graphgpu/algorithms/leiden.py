@@ -50,6 +50,9 @@ class Leiden(Communities):
         one community exactly when their groups were the same; others may join these.
     levels : bool
         Give the hierarchy, a row for each vertex and level, instead of the last communities alone.
+    max_size : int, optional
+        Vertices of a community, at most. The resolution is doubled inside a community that is larger, and
+        only there, until its parts are small enough. Not together with ``fixed``.
     max_iterations : int, optional
         Rounds at most, each from the communities of the one before; fewer when one changes nothing. Default: 2,
         or 1 from ``initial``.
@@ -67,12 +70,14 @@ class Leiden(Communities):
         the parts that became vertices in the last round, the smaller the deeper; in a part that is no community yet
         single vertices may still gain. The parent is the
         community of the level before in which this one lies, null on level 0.
+        With ``max_size`` as well, level 0 has the communities of a call without it, and each further one those after
+        another step of dividing the ones that are too large; on the last all are small enough.
 
     Raises
     ------
     InvalidArgument
-        An argument is out of range; a resolution is there twice; a vertex has two rows in ``initial``; ``fixed``
-        names no column of it, or one that is not of truth values.
+        An argument is out of range; a resolution is there twice; ``max_size`` and ``fixed`` are both given; a vertex
+        has two rows in ``initial``; ``fixed`` names no column of it, or one that is not of truth values.
     InvalidVertices
         ``initial`` has no id column, or a null in it or in the groups.
     InvalidEdges
@@ -104,13 +109,15 @@ class Leiden(Communities):
             check_whole("max_iterations", self.max_iterations, 1)
 
     def engine_functions(self) -> tuple[str, ...]:
-        return ("leiden",)
+        return ("leiden",) if self.max_size is None else ("leiden", "smaller_communities")
 
     def found(
         self, run: Run, resolution: float, start: Start | None, finer: list[Any] | None
     ) -> tuple[np.ndarray, float]:
-        iterations = self.max_iterations or (2 if start is None else 1)
         community, modularity = run.engine.leiden(
-            run.view, resolution, int(self.seed), int(iterations), run.report, start, finer
+            run.view, resolution, int(self.seed), self.iterations(start), run.report, start, finer
         )
         return community, modularity
+
+    def iterations(self, start: Start | None) -> int:
+        return int(self.max_iterations or (2 if start is None else 1))

@@ -56,6 +56,9 @@ class Louvain(Communities):
         one community exactly when their groups were the same; others may join these.
     levels : bool
         Give the hierarchy, a row for each vertex and level, instead of the last communities alone.
+    max_size : int, optional
+        Vertices of a community, at most. The resolution is doubled inside a community that is larger, and
+        only there, until its parts are small enough. Not together with ``fixed``.
 
     Returns
     -------
@@ -69,12 +72,14 @@ class Louvain(Communities):
         level, in this order: level 0 has the communities that a call without it gives; further ones have
         the communities that became vertices, the smaller the deeper. The parent is the
         community of the level before in which this one lies, null on level 0.
+        With ``max_size`` as well, level 0 has the communities of a call without it, and each further one those after
+        another step of dividing the ones that are too large; on the last all are small enough.
 
     Raises
     ------
     InvalidArgument
-        An argument is out of range; a resolution is there twice; a vertex has two rows in ``initial``; ``fixed``
-        names no column of it, or one that is not of truth values.
+        An argument is out of range; a resolution is there twice; ``max_size`` and ``fixed`` are both given; a vertex
+        has two rows in ``initial``; ``fixed`` names no column of it, or one that is not of truth values.
     InvalidVertices
         ``initial`` has no id column, or a null in it or in the groups.
     InvalidEdges
@@ -104,7 +109,7 @@ class Louvain(Communities):
     """
 
     def engine_functions(self) -> tuple[str, ...]:
-        return ("louvain",)
+        return ("louvain",) if self.max_size is None else ("louvain", "smaller_communities")
 
     def found(
         self, run: Run, resolution: float, start: Start | None, finer: list[Any] | None
@@ -113,3 +118,6 @@ class Louvain(Communities):
             run.view, resolution, int(self.seed), run.report, start, finer
         )
         return community, modularity
+
+    def iterations(self, start: Start | None) -> int | None:
+        return None

@@ -37,6 +37,7 @@ from dask_graphgpu.partition.empty import EmptyPartition, built
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.report import Advance, Report, Split
 from dask_graphgpu.store.plan import Layers, RankShare
+from dask_graphgpu.store.saved import open_partition
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.ranks.partition import RankPartition
@@ -52,6 +53,8 @@ class Recipe:
         Bare Parquet that the ranks read themselves; None: they are given chunks.
     columns : tuple of str
         To be read of it.
+    saved : folder and fingerprint, optional
+        A saved graph, of which each rank opens its share; there is nothing else to build it of.
     carried : tuple of str
         What an edge carries.
     """
@@ -62,6 +65,7 @@ class Recipe:
     partitioner: str | Callable[..., Any]
     pieces: list[parquet.Piece] | None = None
     columns: tuple[str, ...] = ()
+    saved: tuple[Any, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -91,6 +95,8 @@ def build_share(
     """
     from dask_graphgpu.partition.ranks.build import build
 
+    if recipe.saved is not None:
+        return _opened_share(ranks, recipe)
     if recipe.pieces is not None:
         mine = deal_rows(ranks, recipe.pieces)
         chunks = read_parquet_edges(
@@ -103,6 +109,17 @@ def build_share(
             return Share(relay, built(build, relay, *given))
         with _on_device("gpu", device), linked(relay) as link:
             return Share(relay, built(build, relay, *given, link=link))
+
+
+def _opened_share(ranks: Ranks, recipe: Recipe) -> Share:
+    """Open the share of this rank of a saved graph; collective."""
+    from dask_graphgpu.partition.ranks.dealt import deal
+
+    assert recipe.saved is not None
+    relay = Relay(ranks.rank, ranks.size)
+    with relay.to(ranks):
+        whole = open_partition(*recipe.saved)
+        return Share(relay, built(deal, relay, whole, recipe.partitioner))
 
 
 @contextmanager

@@ -8,12 +8,13 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 
-from dask_graphgpu.partition.device.masks import all_true
+from dask_graphgpu.partition.device.masks import all_true, any_true
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +67,12 @@ class Moves(Protocol):
     def named(self, labels: Any) -> Any:
         """Labels of the graph's vertices that depend on nothing but who is together."""
 
+    def within(self, labels: Any, chosen: Any) -> Self:
+        """What does it on the edges within some communities, at twice the resolution; degrees stay those of the graph.
+
+        ``chosen`` : whether those of each label are among them.
+        """
+
 
 def louvain(moves: Moves, start: Start | None = None, finer: list[Any] | None = None) -> Any:
     """Labels of the graph's vertices by moving vertices, then whole communities [1]_.
@@ -110,6 +117,45 @@ def leiden(
             parts.pop()
         finer += parts
     return labels
+
+
+def finding(iterations: int | None) -> Callable[[Moves], Any]:
+    """`leiden` of some iterations, or `louvain`."""
+    if iterations is None:
+        return louvain
+    return lambda moves: leiden(moves, iterations)
+
+
+def none_joined(moves: Moves) -> Any:
+    """Labels where no edge has a weight."""
+    return moves.alone(moves.first)
+
+
+def smaller(moves: Moves, labels: Any, max_size: int, find: Callable[[Moves], Any]) -> list[Any]:
+    """`named` labels after each step that divided communities, in the last of which none is larger than ``max_size``.
+
+    ``find`` : what finds communities, of what moves their vertices.
+
+    Notes
+    -----
+    The resolution is doubled from step to step, and the communities that are still too large are found anew, each
+    of its own edges alone. At some resolution all vertices are alone, so there is an end.
+    """
+    steps: list[Any] = []
+    labels = moves.named(labels)
+    while True:
+        place = labels.astype(np.intp, copy=False)
+        large = np.bincount(place, minlength=len(place)) > max_size
+        if not any_true(large):
+            return steps
+        moves = moves.within(labels, large)
+        parts = find(moves)
+        member = np.empty_like(place)
+        member[place] = np.arange(len(place), like=place)  # of several any
+        divided = moves.named(np.where(large[place], parts, parts[member[place]]))
+        if not all_true(divided == labels):
+            steps.append(divided)
+            labels = divided
 
 
 def without_edges(moves: Moves, start: Start | None) -> Any:

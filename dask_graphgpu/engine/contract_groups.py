@@ -151,6 +151,36 @@ class Groups(Protocol):
         the parts that became vertices in the last iteration.
         """
 
+    def smaller_communities(
+        self,
+        view: View,
+        labels: np.ndarray,
+        max_size: int,
+        resolution: float,
+        seed: int,
+        iterations: int | None,
+        report: Report,
+    ) -> tuple[list[np.ndarray], float]:
+        """Communities that are too large, divided by rising resolutions, each within itself.
+
+        Parameters
+        ----------
+        labels : array
+            As of a `Start`.
+        max_size : int
+            Vertices of a community, at most.
+        iterations : int or None
+            Of `leiden`; None: by `louvain`.
+
+        Returns
+        -------
+        communities : list of array
+            After each step that divided some, as `louvain` gives them. None of the last is larger than ``max_size``;
+            without a step none was before.
+        modularity : float
+            Of the last ones, at ``resolution``.
+        """
+
     def label_propagation(
         self, view: View, iterations: int, report: Report, start: np.ndarray | None = None
     ) -> np.ndarray:

@@ -161,16 +161,11 @@ def _types(options: GraphOptions) -> dict[str, str]:
 def _saved_graph(options: GraphOptions) -> StepGraph:
     """A saved graph, which has to be what the other options say, where they say anything."""
     others = dict(options.others)
-    if others.get("ranks", 1) not in (1, "auto"):
-        raise InvalidArgument(
-            f"ranks is {others['ranks']!r} and {redacted(options.edges)} a saved graph, which is on one rank: "
-            "leave it out, or give the edges that it was built from"
-        )
     given = options.options_for(options.edges)
     graph = load(
         options.edges,
         storage_options=given,
-        engine=others.get("engine", "auto"),
+        **{name: others[name] for name in ("engine", "ranks", "partitioner") if name in others},
         **dict(options.saved),
     )
     schema, layout = graph._input.schema, graph._input.layout

@@ -16,6 +16,7 @@ from dask_graphgpu.algorithms import ALGORITHMS
 FULL = pd.DataFrame({"src": [0, 1, 2], "dst": [1, 2, 0], "weight": [1.0, 2.0, 3.0], "toll": 0.5})
 EMPTY = FULL.iloc[:0]
 VALUES = pd.DataFrame({"vertex": [0], "p": [0.5]})
+GROUPS = pd.DataFrame({"vertex": [0], "community": [1]})
 PROGRAM = dg.VertexProgram(
     state={"h": dg.Field("int64", initial=0)},
     compute=lambda source_h, edge_toll: source_h,
@@ -26,6 +27,7 @@ NEEDS = {
     "khop_count": {"k": 2},
     "belief_propagation": {"priors": VALUES, "homophily": 0.6},
     "neighbor_aggregate": {"values": VALUES},
+    "partition_quality": {"communities": GROUPS},
     "neural_network": {"initial": 0.5},
     "heat_simulation": {"initial": 0.5, "step": 0.1},
     "circuit_simulation": {"terminals": VALUES},

@@ -39,6 +39,7 @@ UNREAD = {
     "minimum_spanning_forest": None,
     "best_links": None,
     "cluster_metrics": None,
+    "partition_quality": lambda g: g.partition_quality("p", weighted=False),
     "ego": None,
     "belief_propagation": lambda g: g.belief_propagation(
         VERTICES[["vertex", "p"]].assign(p=lambda f: f["p"] / 10), homophily=0.51
@@ -65,7 +66,7 @@ UNREAD_CALLS = {
 # To these it matters how many edges the undirected rows between two vertices are.
 OF_ALL_ROWS = (
     "pagerank hits eigenvector_centrality katz_centrality random_walks louvain leiden belief_propagation "
-    "neural_network run"
+    "neural_network partition_quality run"
 ).split()
 ONE_RANK = ("louvain", "leiden")  # give others on several
 
@@ -98,6 +99,7 @@ def graphs(name, folder, **options):
         "kept": edges.graph(**options).persist(columns="toll"),
         "kept lazily": partitioned(edges, 3).graph(**options).persist(columns="toll"),
         "saved": dg.load(saved),
+        "saved, on ranks": dg.load(saved, ranks=2),
         "ranks": partitioned(edges, 3).graph(ranks=2, **options),
         "kept on ranks": edges.graph(ranks=2, **options).persist(columns="toll"),
     }

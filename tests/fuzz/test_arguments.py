@@ -51,6 +51,7 @@ NEEDED = {
     "fanout": 2,
     "side": "source",
     "values": pd.DataFrame({"vertex": [0], "p": [0.7]}),
+    "communities": pd.DataFrame({"vertex": [0, 1], "community": [5, 5]}),
 }
 CASES = 500
 SECONDS = 20  # that one case may take

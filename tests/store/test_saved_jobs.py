@@ -60,6 +60,8 @@ def test_options_of_build(folder):
     # Options that say the same may stay.
     call("sssp", "saved", "--source", 3, *words[:5], "--duplicates", "keep", "--output", "again")
     pd.testing.assert_frame_equal(result("again"), result())
+    call("sssp", "saved", "--source", 3, "--ranks", 2, "--output", "on_ranks")
+    pd.testing.assert_frame_equal(result("on_ranks"), result())
 
 
 @pytest.mark.parametrize(
@@ -73,7 +75,7 @@ def test_options_of_build(folder):
         (["--duplicates", "sum"], "duplicates is 'sum'"),
         (["--order", "degree"], "order is 'degree'"),
         (["--engine", "steam"], "engine"),
-        (["--ranks", "2"], "ranks is 2 and saved a saved graph, which is on one rank"),
+        (["--ranks", "0"], "--ranks 0; allowed are"),
     ],
 )
 def test_options_that_are_not_those_of_the_saved_graph(words, says, folder):

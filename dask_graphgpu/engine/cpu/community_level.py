@@ -53,6 +53,15 @@ class Level:
         kernels.communities.connected_parts(*self.edges, labels, parts)
         return renumbered(parts)
 
+    def within(self, labels: np.ndarray, chosen: np.ndarray) -> Level:
+        """The edges within communities whose label is among the ``chosen``; loops and degrees stay."""
+        offsets = self.offsets.view(np.int64)
+        source = np.repeat(labels, np.diff(offsets))
+        kept = at_ends(chosen, source) & (source == at_ends(labels, self.neighbours))
+        weight = self.weight[kept] if len(self.weight) else self.weight
+        rows = offsets_of(kept)[offsets].view(np.uint64), self.neighbours[kept], weight
+        return Level(*rows, self.loops, self.degree)
+
     @classmethod
     def first(cls, view: View, *, in_order: bool) -> Level:
         """The graph itself, its vertices in the order of the user's ids, and ``in_order`` those of each row, too."""

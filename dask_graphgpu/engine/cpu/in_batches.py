@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from copy import copy
+from typing import Self
 
 import numpy as np
 
@@ -113,6 +115,11 @@ class MovesInBatches:
 
     def named(self, labels: np.ndarray) -> np.ndarray:
         return renumbered(labels)[0]
+
+    def within(self, labels: np.ndarray, chosen: np.ndarray) -> Self:
+        narrowed = copy(self)
+        narrowed.first, narrowed._scale = self.first.within(labels, chosen), 2 * self._scale
+        return narrowed
 
     def _batches(self, level: Level, waiting: np.ndarray, number: int) -> Batches:
         return Batches.of(level, waiting, number, self._salt())

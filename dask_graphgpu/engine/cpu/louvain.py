@@ -78,6 +78,26 @@ def leiden(
     return _in_dense_ids(view, place), _modularity(moves.first, place, resolution)
 
 
+def smaller_communities(
+    view: View,
+    labels: np.ndarray,
+    max_size: int,
+    resolution: float,
+    seed: int,
+    iterations: int | None,
+    report: Report,
+) -> tuple[list[np.ndarray], float]:
+    """Communities within those that are too large, at higher resolutions; see `communities.smaller`."""
+    many = MANY_OF_LOUVAIN if iterations is None else MANY_OF_LEIDEN
+    moves = _moves(view, resolution, seed, report, many)
+    start = _in_order_of_ids(view, Start(labels))
+    assert start is not None
+    steps = communities.smaller(moves, start.labels, max_size, communities.finding(iterations))
+    last = steps[-1] if steps else moves.named(start.labels)
+    modularity = _modularity(moves.first, last, resolution)
+    return [_in_dense_ids(view, each) for each in steps], modularity
+
+
 def _moves(
     view: View, resolution: float, seed: int, report: Report, many: int
 ) -> MovesOneByOne | MovesInBatches:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from copy import copy
+from typing import Any, Self
 
 import numpy as np
 
@@ -108,6 +109,11 @@ class MovesOneByOne:
 
     def named(self, labels: np.ndarray) -> np.ndarray:
         return renumbered(labels)[0]
+
+    def within(self, labels: np.ndarray, chosen: np.ndarray) -> Self:
+        narrowed = copy(self)
+        narrowed.first, narrowed._scale = self.first.within(labels, chosen), 2 * self._scale
+        return narrowed
 
 
 def _edges(level: Level) -> tuple[np.ndarray, ...]:

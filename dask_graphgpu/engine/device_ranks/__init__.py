@@ -31,6 +31,7 @@ from dask_graphgpu.engine.device_ranks.whole import (
     num_blocks,
     path_counts,
     simple_degrees,
+    smaller_communities,
     spanning_forest,
     strong_components,
     triangles,

@@ -119,6 +119,28 @@ def leiden(
     return _communities(view, one_gpu.leiden, processors.leiden, given, start, finer)
 
 
+def smaller_communities(
+    view: RankView,
+    labels: Any,
+    max_size: int,
+    resolution: float,
+    seed: int,
+    iterations: int | None,
+    report: Report,
+) -> Any:
+    """Communities of which none is too large; as `engine.gpu.smaller_communities`. Collective."""
+    given = max_size, resolution, seed, iterations, report
+
+    def work(whole: Gathered, first: Start) -> Any:
+        steps, modularity = one_gpu.smaller_communities(whole.view, first.labels, *given)
+        return [_given(view, whole.here(each)) for each in steps], modularity
+
+    def on_host() -> Any:
+        return processors.smaller_communities(view, labels, *given)
+
+    return on_whole(view, report, work, on_host, begin=_from(view, Start(labels)))
+
+
 def _communities(
     view: RankView,
     on_gpu: Callable[..., Any],

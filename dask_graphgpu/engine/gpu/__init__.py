@@ -13,7 +13,7 @@ from dask_graphgpu.engine.gpu.hits import hits
 from dask_graphgpu.engine.gpu.induced import edges_among
 from dask_graphgpu.engine.gpu.jaccard import jaccard_of_pairs, jaccard_two_hop
 from dask_graphgpu.engine.gpu.label_propagation import label_propagation
-from dask_graphgpu.engine.gpu.louvain import leiden, louvain
+from dask_graphgpu.engine.gpu.louvain import leiden, louvain, smaller_communities
 from dask_graphgpu.engine.gpu.multi_bfs import multi_bfs
 from dask_graphgpu.engine.gpu.multi_source import run_each
 from dask_graphgpu.engine.gpu.neighbor_sample import neighbor_sample

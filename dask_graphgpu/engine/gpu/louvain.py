@@ -14,8 +14,9 @@ References
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import cupy
 import numpy as np
@@ -27,7 +28,7 @@ from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.device import DeviceView, integer_types
 from dask_graphgpu.engine.gpu.runs import LaunchState
 from dask_graphgpu.kernels.compile import cuda
-from dask_graphgpu.partition.device.arrays import offset_type
+from dask_graphgpu.partition.device.arrays import offset_type, segments
 from dask_graphgpu.partition.device.csr import Pairs, from_pairs, row_ids
 from dask_graphgpu.partition.device.memory import require
 from dask_graphgpu.partition.view import View
@@ -139,6 +140,27 @@ def leiden(
     return moves.to_caller(labels), modularity_of(moves.first, labels, moves.total, resolution)
 
 
+def smaller_communities(
+    view: View,
+    labels: Any,
+    max_size: int,
+    resolution: float,
+    seed: int,
+    iterations: int | None,
+    report: Report,
+) -> tuple[list[Any], float]:
+    """Communities within those that are too large, at higher resolutions; see `communities.smaller`."""
+    moves = _Moves(view, resolution, seed, report)
+    labels = cupy.asarray(labels)
+    find = communities.finding(iterations) if moves.total else communities.none_joined
+    steps = communities.smaller(moves, labels, max_size, find)
+    found = [moves.to_caller(each) for each in steps]
+    if not moves.total:
+        return found, 0.0
+    last = steps[-1] if steps else moves.named(labels)
+    return found, modularity_of(moves.first, last, moves.total, resolution)
+
+
 def _on_device(start: Start | None) -> Start | None:
     if start is None:
         return None
@@ -243,9 +265,33 @@ class _Moves:
         )
         return first[labels]
 
+    def within(self, labels: Any, chosen: Any) -> Self:
+        narrowed = copy(self)
+        narrowed.first, narrowed._resolution = (
+            within(self.first, labels, chosen),
+            2 * self._resolution,
+        )
+        return narrowed
+
     def to_caller(self, places: Any) -> Any:
         """Places in the order of the user's ids, as dense ids."""
         return self._here.to_caller(self._here.in_dense_ids(places))
+
+
+def within(level: Level, labels: Any, chosen: Any) -> Level:
+    """The edges within communities whose label is among the ``chosen``; loops and degrees stay."""
+    edges = len(level.neighbours)
+    require(edges * (2 * level.neighbours.itemsize + 10), "edges within communities")
+    source = labels[segments(level.offsets, edges, level.neighbours.dtype)]
+    kept = chosen[source] & (source == labels[level.neighbours])
+    before = cupy.zeros(edges + 1, level.offsets.dtype)
+    cupy.cumsum(kept, out=before[1:])
+    return replace(
+        level,
+        offsets=before[level.offsets],
+        neighbours=level.neighbours[kept],
+        weight=None if level.weight is None else level.weight[kept],
+    )
 
 
 def first_level(here: DeviceView) -> Level:

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import math
 import time
+from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -134,6 +135,15 @@ class Level:
         """Vertices and labels that all ranks give, rows of both. Collective."""
         given = np.stack([vertices, labels.astype(vertices.dtype)], axis=1)
         return np.concatenate(self.ranks.all_gather(given))
+
+    def within_communities(self, labels: np.ndarray, chosen: np.ndarray) -> Level:
+        """The edges within communities whose label is among the ``chosen``; loops and degrees stay."""
+        source = np.repeat(labels.take(self.mine), self.rows.degrees)
+        kept = at_ends(chosen, source) & (source == at_ends(labels, self.rows.neighbours))
+        columns = {name: column[kept] for name, column in self.rows.columns.items()}
+        offsets = offsets_of(kept)[self.rows.offsets]
+        rows = Adjacency(offsets, self.rows.neighbours[kept], columns)
+        return Level._of(self.ranks, self.mine, self.every, rows, self.loops, self.degree)
 
     def aggregated(self, labels: np.ndarray, count: int) -> Level:
         """A vertex for each of ``count`` labels, which are dealt to the ranks in ranges. Collective."""
@@ -257,6 +267,28 @@ def leiden(
         finer[:] = [moves.named(each).take(view.numbers) for each in finer]
     totals = moves.first.totals(labels, len(moves.first))
     return labels.take(view.numbers), moves.modularity_of(moves.first, labels, totals)
+
+
+def smaller_communities(
+    view: RankView,
+    labels: np.ndarray,
+    max_size: int,
+    resolution: float,
+    seed: int,
+    iterations: int | None,
+    report: Report,
+) -> tuple[list[np.ndarray], float]:
+    """Communities within those that are too large, at higher resolutions; see `communities.smaller`. Collective."""
+    moves = _Moves(view, resolution, seed, report)
+    first = moves.first
+    every = first.everywhere(labels.astype(first.mine.dtype))
+    find = communities.finding(iterations) if moves.total else communities.none_joined
+    steps = communities.smaller(moves, every, max_size, find)
+    found = [each.take(view.numbers) for each in steps]
+    if not moves.total:
+        return found, 0.0
+    last = steps[-1] if steps else moves.named(every)
+    return found, moves.modularity_of(first, last, first.totals(last, len(first)))
 
 
 def _everywhere_from(level: Level, start: Start | None) -> Start | None:
@@ -388,6 +420,12 @@ class _Moves:
         first[labels[::-1].astype(np.intp)] = np.arange(len(labels), dtype=labels.dtype)[::-1]
         found: np.ndarray = first.take(labels)
         return found
+
+    def within(self, labels: np.ndarray, chosen: np.ndarray) -> Self:
+        narrowed = copy(self)
+        narrowed.first = self.first.within_communities(labels, chosen)
+        narrowed._resolution = 2 * self._resolution
+        return narrowed
 
 
 def _renumbered(labels: np.ndarray) -> tuple[np.ndarray, int]:

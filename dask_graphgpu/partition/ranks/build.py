@@ -18,10 +18,10 @@ from dask_graphgpu.partition.layered import find_levels
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.partition import VertexColumns
 from dask_graphgpu.partition.ranks.agree import Agreed, agree
-from dask_graphgpu.partition.ranks.ends import at_home
+from dask_graphgpu.partition.ranks.ends import AtHome, at_home
 from dask_graphgpu.partition.ranks.ids import RankIds
 from dask_graphgpu.partition.ranks.local import localize
-from dask_graphgpu.partition.ranks.numbering import EdgeRun, in_range, number
+from dask_graphgpu.partition.ranks.numbering import EdgeRun, Numbered, in_range, number
 from dask_graphgpu.partition.ranks.on_host import OnHost
 from dask_graphgpu.partition.ranks.owner import chosen
 from dask_graphgpu.partition.ranks.partition import RankPartition, Shares
@@ -82,7 +82,39 @@ def build(
     stage.say("numbering vertices")
     agreed = agree(ranks, chunks, vertices)
     passes = _passes(ranks, chunks, agreed, link)
-    numbered = number(ranks, chunks, vertices, agreed, passes)
+    numbered = [number(ranks, chunks, vertices, agreed, passes)]
+    made = share_of(numbered, agreed, layout, partition, duplication, passes, stage)
+    made.took = took | {"build": time.monotonic() - began}
+    stage.step()
+    return made
+
+
+def share_of(
+    given: list[Numbered],
+    agreed: Agreed,
+    layout: Layout,
+    partition: Callable[[AtHome], np.ndarray],
+    duplication: str,
+    passes: OnHost,
+    stage: Stage,
+    columns_of: Callable[[np.ndarray, int], VertexColumns] | None = None,
+) -> RankPartition:
+    """The share of a rank once the vertices of all ranks have numbers. Collective.
+
+    Parameters
+    ----------
+    given : list of one Numbered
+        It is emptied, so that the edges go once they have been sent.
+    partition : function
+        As `dask_graphgpu.partition.ranks.owner.chosen` gives it.
+    stage : Stage
+        It is taken two steps on, the last one is its caller's.
+    columns_of : function, optional
+        Gives columns of vertices, of the numbers of those that are owned and of the number of those that are here;
+        by default they are made of the rows of the vertices frame.
+    """
+    numbered = given.pop()
+    ranks = numbered.homes.ranks
     give_back()  # and what sorting ids did
     at = at_home(numbered, agreed.chunks, passes)
     by_degree = layout.order == "degree" or (
@@ -110,7 +142,9 @@ def build(
     stage.step("sorting edges into rows")
     local = localize(ranks, places, entries, duplication == "all", passes)
     columns = VertexColumns()
-    if kept is not None:
+    if columns_of is not None:
+        columns = columns_of(local.numbers[: local.border.num_owned], len(local.numbers))
+    elif kept is not None:
         columns = vertex_columns(
             ranks, vertex_runs, kept, bounds, len(local.numbers), agreed.vertex_columns
         )
@@ -136,8 +170,6 @@ def build(
     )
     if levels is not None:
         made.order_by_layers()
-    made.took = took | {"build": time.monotonic() - began}
-    stage.step()
     return made
 
 
