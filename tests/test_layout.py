@@ -122,7 +122,7 @@ ALLOWED["features"] = {
     "signatures",
 }
 ALLOWED["as_networkx"] = {"errors", "io", "optional"}
-ALLOWED["opening"] = {"cluster", "engine", "ingest", "inputs", "io", "store"}
+ALLOWED["opening"] = {"cluster", "engine", "ingest", "inputs", "io", "partition", "store"}
 ALLOWED["changed_rows"] = {"errors", "ingest", "io", "partition", "store"}
 ALLOWED["updating"] = {"errors", "arguments", "changed_rows", "inputs", "opening", "store"}
 ALLOWED["graph_options"] = {
