@@ -10,7 +10,7 @@ from dask.base import is_dask_collection
 
 from dask_graphgpu import config
 from dask_graphgpu import engine as engines
-from dask_graphgpu.arguments import as_id, check_choice, check_flag, said
+from dask_graphgpu.arguments import as_id, check_choice, check_flag, is_whole, refuse, said
 from dask_graphgpu.cluster.placement import check_partitioner, check_ranks
 from dask_graphgpu.errors import InvalidArgument, InvalidEdges, InvalidVertices
 from dask_graphgpu.inputs import Frames
@@ -28,6 +28,7 @@ from dask_graphgpu.partition.layout import Layout
 _DUPLICATES = ("auto", "min", "max", "sum", "one", "keep")
 _ORDERS = ("auto", "input", "degree")
 _LAYOUTS = ("rows", "layered")
+_MOST_PARTITIONS = 1 << 20  # of which Dask makes a task each before anything runs
 
 
 def checked(
@@ -45,6 +46,7 @@ def checked(
     partitioner: str | Callable[..., Any],
     layout: str,
     root: Any,
+    npartitions: int | None,
 ) -> tuple[Frames, str]:
     """The frames and options of a `Graph`, whose docstring says what they are, and the engine.
 
@@ -87,7 +89,23 @@ def checked(
     number, asked = check_ranks(ranks), not isinstance(ranks, str)
     least = number if isinstance(number, int) else 1
     engines.check_layout(engine, schema.on_device, layered=made.layered, ranks=least)
-    return Frames(frame, vertices, ids, schema, made, number, asked, partitioner), engine
+    about = schema, made, number, asked, partitioner
+    found = Frames(frame, vertices, ids, *about, check_npartitions(npartitions))
+    if npartitions is not None and not found.lazy:
+        raise InvalidArgument(
+            f"npartitions={npartitions} is of Dask frames, and the edge frame is a {type(frame).__name__}, of which "
+            "a result is one frame: leave it out"
+        )
+    return found, engine
+
+
+def check_npartitions(value: Any) -> int | None:
+    """The argument ``npartitions`` as a plain number. Raises InvalidArgument: it is none."""
+    if value is None:
+        return None
+    if not (is_whole(value) and 1 <= value <= _MOST_PARTITIONS):
+        refuse("npartitions", value, f"is a whole number from 1 to {_MOST_PARTITIONS:,}")
+    return int(value)
 
 
 def _as_root(root: Any, layout: str) -> Any:

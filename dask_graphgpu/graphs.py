@@ -97,6 +97,9 @@ class Graph(Methods, Filtering, Updating):
     root : id, optional
         The vertex from which layers are counted. Default: the one with the most out-edges. What it
         does not reach has layers of its own behind them.
+    npartitions : int, optional
+        Partitions of the Dask frames that methods give. Default: those of the edge frame. Of other frames a result
+        is one frame, and there is nothing to choose.
 
     Raises
     ------
@@ -120,6 +123,7 @@ class Graph(Methods, Filtering, Updating):
         partitioner: str | Callable[..., Any] = "auto",
         layout: str = "rows",
         root: Any = None,
+        npartitions: int | None = None,
     ) -> None:
         frame = taken(frame)
         self._input: Input
@@ -137,6 +141,7 @@ class Graph(Methods, Filtering, Updating):
             partitioner=partitioner,
             layout=layout,
             root=root,
+            npartitions=npartitions,
         )
         self._back: Callable[[Any], Any] = frame.back if isinstance(frame, ArrowFrame) else _as_is
 

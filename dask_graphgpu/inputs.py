@@ -111,7 +111,7 @@ class Frames:
     """Frames of edges and, if any, of vertices with id columns ``vertex_ids``.
 
     ``ranks`` is "auto" where neither an argument nor a setting gives a number, and ``asked`` says
-    that an argument does.
+    that an argument does. ``parts`` : partitions of a result; None: those of the edges.
     """
 
     edges: Any
@@ -122,6 +122,7 @@ class Frames:
     ranks: int | str = 1
     asked: bool = False
     partitioner: str | Callable[..., Any] = "balanced"
+    parts: int | None = None
 
     token = ""
     state = "not built"
@@ -137,6 +138,8 @@ class Frames:
 
     @property
     def npartitions(self) -> int:
+        if self.parts is not None:
+            return self.parts
         return int(self.edges.npartitions) if is_dask_collection(self.edges) else 1
 
     @cached_property

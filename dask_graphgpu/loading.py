@@ -7,14 +7,13 @@ from typing import Any
 
 from dask_graphgpu import config
 from dask_graphgpu import engine as engines
-from dask_graphgpu.arguments import check_choice, check_flag, is_whole, refuse
+from dask_graphgpu.arguments import check_choice, check_flag
 from dask_graphgpu.cluster.placement import check_partitioner, check_ranks
 from dask_graphgpu.errors import briefly
+from dask_graphgpu.graph_options import check_npartitions
 from dask_graphgpu.graphs import Graph
 from dask_graphgpu.io.place import Place, place_of
 from dask_graphgpu.opening import opened, opened_on_ranks
-
-_MOST_PARTITIONS = 1 << 20  # of which Dask makes a task each before anything runs
 
 
 @briefly
@@ -74,10 +73,7 @@ def load(
     InvalidArgument, EngineUnavailable
     """
     folder = place_of(path, "path", storage_options)
-    if npartitions is not None:
-        if not (is_whole(npartitions) and 1 <= npartitions <= _MOST_PARTITIONS):
-            refuse("npartitions", npartitions, f"is a whole number from 1 to {_MOST_PARTITIONS:,}")
-        npartitions = int(npartitions)
+    npartitions = check_npartitions(npartitions)
     check_flag("verify", verify)
     check_choice("stale", stale, ("error", "ignore"))
     engine = config.chosen("engine", engine, engines.NAMES)

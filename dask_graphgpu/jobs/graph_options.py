@@ -119,6 +119,12 @@ def graph_options() -> list[click.Parameter]:
             help="Vertex from which layers are counted. Default: the one with the most out-edges.",
         ),
         option(
+            ["--npartitions"],
+            type=number_or_text,
+            metavar="N",
+            help="Partitions, and so files, of a result. Default: those of the edges, but none for less than 16 MiB.",
+        ),
+        option(
             ["--stale"],
             type=click.Choice(["error", "ignore"]),
             help="What to do if the files that a saved graph was built from have changed since. Default: error.",

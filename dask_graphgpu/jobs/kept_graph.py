@@ -26,7 +26,12 @@ from dask_graphgpu.store.saved_format import schema_to_json
 from dask_graphgpu.store.shape import Each, misfit
 from dask_graphgpu.store.source import inputs_of
 
-_RUNNING = ("engine", "ranks", "partitioner")  # options that say nothing of what is saved
+_RUNNING = (
+    "engine",
+    "ranks",
+    "partitioner",
+    "npartitions",
+)  # options that say nothing of what is saved
 _LISTED = ("delta", "iceberg")  # tables in which files take the place of others
 _SHAPE = {"began": str, "options": str, "vertices": Each(str), "files": Each(str)}
 
@@ -126,8 +131,9 @@ def brought_up(options: GraphOptions, place: Place, journal: Journal) -> StepGra
     if why is not None:
         whole.handle._save(place, (), inputs=now.as_json(uuid4().hex))
         told |= {"how": "built", "files": len(now.files), "why": why}
-    engine = dict(options.others).get("engine", "auto")
-    graph = load(here, stale="ignore", engine=engine)
+    others = dict(options.others)
+    how = {name: others[name] for name in ("engine", "npartitions") if name in others}
+    graph = load(here, stale="ignore", **how)
     held = graph._saved("load")
     journal.tell(
         "graph", **told, edges=held.rows, vertices=held.vertices, generation=held.generation

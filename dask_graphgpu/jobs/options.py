@@ -28,7 +28,13 @@ ALGORITHMS = {name: kind for name, kind in METHODS.items() if name != "run"}
 BUILD = "build"  # the step that saves a graph
 FEATURES = "features"  # that of several methods in one frame
 STEPS = sorted([*ALGORITHMS, BUILD, FEATURES, UPDATE])
-_GIVEN = ("ranks", "partitioner", "layout", "root")  # options of graphs that say nothing by default
+_GIVEN = (
+    "ranks",
+    "partitioner",
+    "layout",
+    "root",
+    "npartitions",
+)  # options of graphs that say nothing by default
 _STEP_OPTIONS = {"output", "top", "report", "changes"}
 _TIME = re.compile(r"(\d+|\d*\.\d+|\d+\.)\s*(s|min|h)")
 _SECONDS = {"s": 1, "min": 60, "h": 3600}

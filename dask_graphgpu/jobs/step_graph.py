@@ -8,10 +8,11 @@ from typing import Any
 
 from dask_graphgpu.errors import InvalidArgument, InvalidEdges, InvalidVertices
 from dask_graphgpu.io.frames import meta_of
+from dask_graphgpu.io.objects.object_folder import is_object
 from dask_graphgpu.io.objects.storage_options import StorageOptions, redacted
 from dask_graphgpu.io.schema import EdgeSchema, default_ids, find_columns, is_integer
 from dask_graphgpu.io.tables.file_frames import parts_of
-from dask_graphgpu.io.tables.read import read_table
+from dask_graphgpu.io.tables.read import files_of, read_table
 from dask_graphgpu.io.tables.text_options import TextOptions
 from dask_graphgpu.io.tables.text_part import TextPart
 from dask_graphgpu.jobs.steps import GraphOptions
@@ -19,6 +20,13 @@ from dask_graphgpu.jobs.vertex_ids import vertex_id
 from dask_graphgpu.loading import load
 from dask_graphgpu.store.saved import is_saved
 
+_OF_SAVED = (
+    "engine",
+    "ranks",
+    "partitioner",
+    "npartitions",
+)  # options that a saved graph is opened with
+_PIECE = 1 << 24  # bytes of edges for which a file of a result is worth its while, compressed
 _FIRST_TWO = ("0", "1")  # columns of a file of text that does not name them
 _PAIRS = (*zip(default_ids()[::2], default_ids()[1::2], strict=True), _FIRST_TWO)
 
@@ -96,10 +104,22 @@ def graph_of(options: GraphOptions, only: Collection[str] | None = None) -> Step
             raise InvalidArgument(
                 f"type names {name!r}, and {redacted(options.edges)} has {[str(c) for c in edges.columns]}"
             )
+    named.setdefault("npartitions", _few_partitions(options, edges))
     try:
         return StepGraph(edges.graph(**named), schema)
     except InvalidVertices as error:  # its columns, since nothing is read yet
         raise InvalidArgument(f"vertices {options.vertices}: {error}") from error
+
+
+def _few_partitions(options: GraphOptions, edges: Any) -> int | None:
+    """Partitions of results, not more than one for `_PIECE` bytes of local files; None: as many as the edges have."""
+    if edges.npartitions == 1 or is_object(options.edges):
+        return None
+    kind, files = files_of(options.edges, dict(options.table).get("format"))
+    if kind in ("delta", "iceberg"):
+        return None
+    few = -(-sum(file.size for file in files) // _PIECE)
+    return max(few, 1) if few < edges.npartitions else None
 
 
 def read_edges(
@@ -165,7 +185,7 @@ def _saved_graph(options: GraphOptions) -> StepGraph:
     graph = load(
         options.edges,
         storage_options=given,
-        **{name: others[name] for name in ("engine", "ranks", "partitioner") if name in others},
+        **{name: others[name] for name in _OF_SAVED if name in others},
         **dict(options.saved),
     )
     schema, layout = graph._input.schema, graph._input.layout

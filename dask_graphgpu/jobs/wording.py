@@ -11,7 +11,7 @@ _FIELDS = {f.name: str(f.type) for a in ALGORITHMS.values() for f in dataclasses
 _FLAGS = {name for name, kind in _FIELDS.items() if kind.startswith("bool")}
 _GRAPH = (
     "weight", "vertices", "duplicates", "order", "engine", "ranks", "partitioner", "layout", "root",
-    "stale", "verify", "scheduler", "cluster", "workers", "wait",
+    "npartitions", "stale", "verify", "scheduler", "cluster", "workers", "wait",
 )  # fmt: skip
 _NAMES = {*_FIELDS, *_GRAPH} - {"columns"}
 
