@@ -166,3 +166,9 @@ def distances(edges, ranks, scheduler, partitions):
         graph = frame.graph(ranks=ranks)
         made = [each.bfs(0) for each in (graph, graph.persist())]
         return [each.compute() if partitions else each for each in made]
+
+
+def while_there(path):
+    """Work of somebody else that goes on as long as there is a file."""
+    while os.path.exists(path):
+        time.sleep(0.05)

@@ -8,13 +8,17 @@ from typing import Any
 
 from dask_graphgpu import report as reports
 from dask_graphgpu.cluster import watch
+from dask_graphgpu.cluster.queued import told_of_waiting
 from dask_graphgpu.jobs.journal import Journal
 from dask_graphgpu.report import Advance, Report
 
 
 @contextmanager
 def followed(journal: Journal) -> Iterator[None]:
-    """Have a journal told of graphs and supersteps of all runs, in this process and on the active client's cluster."""
+    """Have a journal told of graphs and supersteps of all runs, in this process and on the active client's cluster.
+
+    Also of waiting for others there.
+    """
     supersteps: dict[int, int] = {}  # of each run in this process
 
     def advanced(report: Report, advance: Advance | None) -> None:
@@ -31,7 +35,8 @@ def followed(journal: Journal) -> Iterator[None]:
     reports.watchers.append(advanced)
     end = watch.follow(told)
     try:
-        yield
+        with told_of_waiting(lambda message: journal.tell("note", message=message)):
+            yield
     finally:
         end()
         reports.watchers.remove(advanced)

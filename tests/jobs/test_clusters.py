@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import resource
 import shutil
 import subprocess
@@ -21,6 +22,7 @@ from distributed.security import Security
 from pagerank_jobs import EDGES, RANKS, is_right, pagerank, refusal
 
 from dask_graphgpu import run_job
+from dask_graphgpu.cluster import queued
 from dask_graphgpu.errors import ClusterUnavailable, InvalidArgument, OutputError, UnreadableParquet
 from dask_graphgpu.jobs import clusters
 
@@ -250,6 +252,30 @@ def test_waiting(folder, running, tasks, monkeypatch):
     monkeypatch.setattr(clusters, "_QUIETLY", 9)
     assert "no scheduler file " in refusal("--scheduler", "no.json", "--wait", "0.3s", code=1)
     assert not Path("out").exists()
+
+
+def test_the_work_of_others_is_waited_for_aloud(folder, running, tasks, monkeypatch):
+    monkeypatch.setattr(queued, "_EVERY", 0.2)
+    address, events, held = running.scheduler_address, folder / "events", folder / "held"
+    held.touch()
+
+    def free():
+        until = time.monotonic() + 60
+        while time.monotonic() < until and "waiting: " not in (
+            events.read_text() if events.exists() else ""
+        ):
+            time.sleep(0.1)
+        held.unlink()
+
+    with Client(address, set_as_default=False) as other:
+        busy = other.map(cluster_cases.while_there, [str(held)] * 2, pure=False)
+        ending = threading.Thread(target=free)
+        ending.start()
+        told = pagerank("--scheduler", address, "--log-file", events).stderr
+        ending.join()
+        other.gather(busy)
+    assert re.search(r"waiting: the cluster works for others, [12] tasks? on 2 workers", told)
+    assert is_right()
 
 
 def test_what_is_wrong_is_said_before_the_cluster_is_needed(folder):
