@@ -163,6 +163,7 @@ ALLOWED["report_drawing"] = {"errors", "optional", "report"}
 ALLOWED["bars"] = set()
 ALLOWED["progress"] = {"bars", "cluster", "report", "stages"}
 ALLOWED["loading"] = {
+    "graph_options",
     "cluster",
     "errors",
     "arguments",
