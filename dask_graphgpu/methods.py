@@ -60,6 +60,7 @@ class Methods:
     sswp = _method(algorithms.SSWP)
     ssnsp = _method(algorithms.SSNSP)
     shortest_path = _method(algorithms.ShortestPath)
+    earliest_arrival = _method(algorithms.EarliestArrival)
     pagerank = _method(algorithms.PageRank)
     weakly_connected_components = _method(algorithms.WeaklyConnectedComponents)
     strongly_connected_components = _method(algorithms.StronglyConnectedComponents)

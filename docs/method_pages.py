@@ -26,6 +26,7 @@ ALSO_CALLED = {
     "clustering_coefficient": "local clustering coefficient, LCC",
     "core_number": "k-core decomposition, coreness",
     "degree": "in-degree, out-degree, degree centrality",
+    "earliest_arrival": "temporal paths, time-respecting paths, contact tracing",
     "edge_betweenness_centrality": "Brandes' algorithm for edges",
     "ego": "ego network, ego graph, neighbourhood subgraph",
     "hits": "hubs and authorities",

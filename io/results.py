@@ -10,6 +10,7 @@ import pandas as pd
 import pyarrow as pa
 
 from dask_graphgpu.io.schema import EdgeSchema, id_type
+from dask_graphgpu.io.times import as_times
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.ids import VertexIds
 
@@ -19,11 +20,13 @@ class ColumnType:
     """Type of a result column: a number of ``dtype``, or a vertex; with or without nulls.
 
     ``names`` are those of the frame's columns, a vertex may take several; (): see `names_of`.
+    ``time`` : dtype of the frame's column where the numbers, of int64, are those of `times.as_numbers`.
     """
 
     dtype: str
     nullable: bool = False
     names: tuple[str, ...] = ()
+    time: Any = None
 
     @property
     def vertex(self) -> bool:
@@ -115,6 +118,8 @@ def names_of(key: str, kind: ColumnType, schema: EdgeSchema) -> tuple[str, ...]:
 
 
 def _numbers(data: np.ndarray, valid: np.ndarray | None, kind: ColumnType, arrow: bool) -> Any:
+    if kind.time is not None:
+        return as_times(data, kind.time, valid).array
     data = _owned(data, kind.dtype)
     mask = np.zeros(len(data), bool) if valid is None else ~valid
     if arrow:

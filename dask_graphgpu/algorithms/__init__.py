@@ -21,6 +21,7 @@ from dask_graphgpu.algorithms.clustering_coefficient import ClusteringCoefficien
 from dask_graphgpu.algorithms.coloring import Coloring
 from dask_graphgpu.algorithms.core_number import CoreNumber
 from dask_graphgpu.algorithms.degree import Degree
+from dask_graphgpu.algorithms.earliest_arrival import EarliestArrival
 from dask_graphgpu.algorithms.ego import Ego
 from dask_graphgpu.algorithms.eigenvector_centrality import EigenvectorCentrality
 from dask_graphgpu.algorithms.heat_simulation import HeatSimulation
@@ -59,6 +60,7 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "sswp": SSWP,
     "ssnsp": SSNSP,
     "shortest_path": ShortestPath,
+    "earliest_arrival": EarliestArrival,
     "pagerank": PageRank,
     "weakly_connected_components": WeaklyConnectedComponents,
     "strongly_connected_components": StronglyConnectedComponents,
@@ -121,6 +123,7 @@ __all__ = [
     "Coloring",
     "CoreNumber",
     "Degree",
+    "EarliestArrival",
     "EdgeBetweennessCentrality",
     "Ego",
     "EigenvectorCentrality",

@@ -30,6 +30,7 @@ UNREAD = {
     "sssp": None,
     "sswp": None,
     "ssnsp": lambda g: g.ssnsp(0),
+    "earliest_arrival": None,  # undirected rows have no times of their own
     "shortest_path": lambda g: g.shortest_path(0, 4, weighted=False),
     "pagerank": lambda g: g.pagerank(weighted=False),
     "k_core": None,
