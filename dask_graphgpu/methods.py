@@ -96,6 +96,7 @@ class Methods:
     maximal_independent_set = _method(algorithms.MaximalIndependentSet)
     coloring = _method(algorithms.Coloring)
     neighbor_sample = _method(algorithms.NeighborSample)
+    fastrp = _method(algorithms.FastRP)
     belief_propagation = _method(algorithms.BeliefPropagation)
     neural_network = _method(algorithms.NeuralNetwork)
     heat_simulation = _method(algorithms.HeatSimulation)

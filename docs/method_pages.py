@@ -29,6 +29,7 @@ ALSO_CALLED = {
     "earliest_arrival": "temporal paths, time-respecting paths, contact tracing",
     "edge_betweenness_centrality": "Brandes' algorithm for edges",
     "ego": "ego network, ego graph, neighbourhood subgraph",
+    "fastrp": "node embeddings, fast random projection",
     "hits": "hubs and authorities",
     "jaccard": "node similarity, common neighbours",
     "k_core": "k-core subgraph",

@@ -14,6 +14,8 @@ from dask_graphgpu.io.times import as_times
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.ids import VertexIds
 
+_SEPARATE = 50  # columns that are arrays of their own
+
 
 @dataclass(frozen=True)
 class ColumnType:
@@ -101,7 +103,8 @@ def assemble(
             names_of(name, kind, schema), schema.ids, vertices[name], strict=True
         ):
             out[column] = ids_as(values, dtype, kind.nullable)
-    frame = pd.DataFrame(out, copy=False)
+    # Of more arrays pandas says that the frame is fragmented, as soon as somebody adds a column.
+    frame = pd.DataFrame(out, copy=len(out) > _SEPARATE)
     frame.index = pd.RangeIndex(first, first + len(frame))
     return frame
 

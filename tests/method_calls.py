@@ -83,6 +83,7 @@ IN_PLACES = {
         SOME[["vertex"]], length=4, weighted=True, p=0.5, q=2
     ),
     "samples": lambda graph: graph.neighbor_sample([3, 5], fanout=[3, 2]),
+    "embeddings": lambda graph: graph.fastrp(3),
     "jaccard": lambda graph: graph.jaccard(),
     "similar": lambda graph: graph.similar(top_k=2, degree_cutoff=500),
     "edges between": lambda graph: graph.edge_betweenness_centrality(3),

@@ -24,6 +24,7 @@ from dask_graphgpu.algorithms.degree import Degree
 from dask_graphgpu.algorithms.earliest_arrival import EarliestArrival
 from dask_graphgpu.algorithms.ego import Ego
 from dask_graphgpu.algorithms.eigenvector_centrality import EigenvectorCentrality
+from dask_graphgpu.algorithms.fastrp import FastRP
 from dask_graphgpu.algorithms.heat_simulation import HeatSimulation
 from dask_graphgpu.algorithms.hits import HITS
 from dask_graphgpu.algorithms.jaccard import Jaccard
@@ -96,6 +97,7 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "maximal_independent_set": MaximalIndependentSet,
     "coloring": Coloring,
     "neighbor_sample": NeighborSample,
+    "fastrp": FastRP,
     "belief_propagation": BeliefPropagation,
     "neural_network": NeuralNetwork,
     "heat_simulation": HeatSimulation,
@@ -127,6 +129,7 @@ __all__ = [
     "EdgeBetweennessCentrality",
     "Ego",
     "EigenvectorCentrality",
+    "FastRP",
     "HeatSimulation",
     "Jaccard",
     "KCore",
