@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import pandas as pd
 from dask.base import is_dask_collection
 
 from dask_graphgpu.algorithms import ALGORITHMS, Algorithm
@@ -188,6 +189,8 @@ def _beside(first: Any, *rest: Any, ids: list[str], names: list[list[str]]) -> A
                 "results of one graph have other rows: its edges have changed between two methods that read them; "
                 "persist() the graph first"
             )
-        for name in columns:
-            made[name] = other[name]
+        if isinstance(made, pd.DataFrame):  # which, of many columns one by one, warns
+            made = pd.concat([made, other[columns]], axis=1)
+        else:
+            made = made.assign(**{name: other[name] for name in columns})
     return made

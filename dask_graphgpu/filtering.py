@@ -15,7 +15,7 @@ from dask_graphgpu.arguments import is_real, refuse
 from dask_graphgpu.cluster.waiting import begun
 from dask_graphgpu.errors import InvalidArgument, briefly
 from dask_graphgpu.inputs import Built, BuiltOnRanks, Input
-from dask_graphgpu.io.times import is_time, number_of, units_of
+from dask_graphgpu.io.times import as_bound, is_time, units_of
 from dask_graphgpu.partition.empty import EmptyPartition
 from dask_graphgpu.partition.empty import built as built_or_empty
 from dask_graphgpu.partition.filtered import Bound, filtered
@@ -145,19 +145,6 @@ def check_part(made: Input, column: str, method: str) -> Built:
     return made
 
 
-def as_bound(name: str, value: Any, kind: Any) -> Bound:
-    """A value of a column of some dtype as edges carry it; None stays None."""
-    if value is None:
-        return None
-    if is_time(kind):
-        with suppress(ValueError, TypeError):
-            return number_of(value, kind)
-    elif is_real(value) and value == value:  # NaN is above and below nothing
-        number: int | float = value.item() if hasattr(value, "item") else value
-        return number
-    refuse(name, value, f"is {_in_words(kind)}, or None")
-
-
 def as_length(name: str, value: Any, kind: Any) -> int | float:
     """A length above 0 in the units of a column of some dtype."""
     found: Any = value if is_real(value) else None
@@ -174,12 +161,6 @@ def as_length(name: str, value: Any, kind: Any) -> int | float:
         int(found) if found == int(found) else float(found)
     )  # as exact as the column
     return length
-
-
-def _in_words(kind: Any) -> str:
-    return (
-        f"a time of {kind}, such as pandas.Timestamp('2026-11-26')" if is_time(kind) else "a number"
-    )
 
 
 def _carried(made: Built, column: str) -> str:

@@ -414,7 +414,7 @@ def _check_edge_columns(names: Sequence[str], schema: EdgeSchema, layout: Layout
     """Raise when edge columns would have no single value, or be taken for the weight."""
     if names and layout.duplicates not in ("auto", "keep"):
         raise InvalidArgument(
-            f"the program reads edge columns, which have no single value where "
+            f"edge columns are read, which have no single value where "
             f"duplicates={layout.duplicates!r} makes repeated rows one; use duplicates='keep'"
         )
     if "weight" in names and schema.weight != "weight":

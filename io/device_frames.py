@@ -134,11 +134,15 @@ def id_column(series: Any, name: str, where: str) -> Any:
 
 
 def number_column(series: Any, name: str, where: str) -> Any:
-    """A numeric column as an array, without nulls."""
+    """A column of numbers or times, as of `times.as_numbers`, as an array, without nulls."""
     if series.null_count:
         raise nulls_in_numbers(name, series.null_count, "nulls or NaN", where)
+    if _numpy_dtype(series.dtype).kind == "M":
+        series = series.astype("int64")
     if _numpy_dtype(series.dtype).kind not in "iufb":
-        raise InvalidEdges(f"column {name!r} is of type {series.dtype}; edges carry numbers only")
+        raise InvalidEdges(
+            f"column {name!r} is of type {series.dtype}; edges carry numbers and times only"
+        )
     values = array_of(series)
     if values.dtype.kind == "f":
         nan = count_true(cupy.isnan(values))

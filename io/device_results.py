@@ -21,7 +21,7 @@ def empty_frame(columns: dict[str, ColumnType], schema: EdgeSchema) -> Any:
     for name, kind in columns.items():
         names = names_of(name, kind, schema)
         if not kind.vertex:
-            out[names[0]] = cudf.Series([], dtype=kind.dtype)
+            out[names[0]] = cudf.Series([], dtype=kind.time or kind.dtype)
             continue
         for column, dtype in zip(names, schema.ids, strict=True):
             out[column] = cudf.Series([], dtype=_integer(dtype) or "str")
@@ -45,7 +45,7 @@ def to_frame(
         names = names_of(name, kind, schema)
         if not kind.vertex:
             data = cupy.ascontiguousarray(cupy.asarray(data[rows], kind.dtype))
-            out[names[0]] = series_of(data, None if valid is None else valid[rows])
+            out[names[0]] = _numbers(data, None if valid is None else valid[rows], kind)
             continue
         found = ids.take(data, valid, rows)
         for column, dtype, series in zip(names, schema.ids, found, strict=True):
@@ -71,12 +71,17 @@ def assemble(
         if not kind.vertex:
             data, valid = table[name].data, table[name].valid if kind.nullable else None
             data = cupy.ascontiguousarray(cupy.asarray(data, kind.dtype))
-            out[names[0]] = series_of(data, None if valid is None else cupy.asarray(valid))
+            out[names[0]] = _numbers(data, None if valid is None else cupy.asarray(valid), kind)
             continue
         for column, dtype, ids in zip(names, schema.ids, vertices[name], strict=True):
             series, wanted = _series(ids), _integer(dtype)
             out[column] = series if wanted in (None, series.dtype) else series.astype(wanted)
     return frame_of(out, first)
+
+
+def _numbers(data: Any, valid: Any, kind: ColumnType) -> Any:
+    series = series_of(data, valid)
+    return series if kind.time is None else series.astype(kind.time)
 
 
 def series_of_ids(ids: list[pa.Array]) -> list[Any]:

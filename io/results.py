@@ -10,8 +10,11 @@ import pandas as pd
 import pyarrow as pa
 
 from dask_graphgpu.io.schema import EdgeSchema, id_type
+from dask_graphgpu.io.times import as_times
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.ids import VertexIds
+
+_SEPARATE = 50  # columns that are arrays of their own
 
 
 @dataclass(frozen=True)
@@ -19,11 +22,13 @@ class ColumnType:
     """Type of a result column: a number of ``dtype``, or a vertex; with or without nulls.
 
     ``names`` are those of the frame's columns, a vertex may take several; (): see `names_of`.
+    ``time`` : dtype of the frame's column where the numbers, of int64, are those of `times.as_numbers`.
     """
 
     dtype: str
     nullable: bool = False
     names: tuple[str, ...] = ()
+    time: Any = None
 
     @property
     def vertex(self) -> bool:
@@ -106,7 +111,8 @@ def assemble(
             names_of(name, kind, schema), schema.ids, vertices[name], strict=True
         ):
             out[column] = ids_as(values, dtype, kind.nullable)
-    frame = pd.DataFrame(out, copy=False)
+    # Of more arrays pandas says that the frame is fragmented, as soon as somebody adds a column.
+    frame = pd.DataFrame(out, copy=len(out) > _SEPARATE)
     frame.index = pd.RangeIndex(first, first + len(frame))
     return frame
 
@@ -123,6 +129,8 @@ def names_of(key: str, kind: ColumnType, schema: EdgeSchema) -> tuple[str, ...]:
 
 
 def _numbers(data: np.ndarray, valid: np.ndarray | None, kind: ColumnType, arrow: bool) -> Any:
+    if kind.time is not None:
+        return as_times(data, kind.time, valid).array
     data = _owned(data, kind.dtype)
     mask = np.zeros(len(data), bool) if valid is None else ~valid
     if arrow:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from dask_graphgpu.arguments import is_real, refuse
 from dask_graphgpu.io.schema import value_type
+
+_NAT = np.iinfo(np.int64).min  # of NumPy's times
 
 
 def is_time(dtype: Any) -> bool:
@@ -51,11 +55,34 @@ def number_of(time: Any, dtype: Any) -> int:
     return int(as_numbers(pd.Series([time]).astype(dtype))[0])
 
 
-def as_times(numbers: np.ndarray, dtype: Any) -> pd.Series[Any]:
-    """`as_numbers` undone."""
-    if isinstance(dtype, pd.ArrowDtype) and pa.types.is_date32(dtype.pyarrow_dtype):
-        numbers = numbers.astype(np.int32)
-    return pd.Series(numbers).astype(dtype)
+def as_bound(name: str, value: Any, kind: Any) -> int | float | None:
+    """A value of a column of some dtype as edges carry it; None stays None."""
+    if value is None:
+        return None
+    if is_time(kind):
+        with suppress(ValueError, TypeError):
+            return number_of(value, kind)
+    elif is_real(value) and value == value:  # NaN is above and below nothing
+        number: int | float = value.item() if hasattr(value, "item") else value
+        return number
+    refuse(name, value, f"is {_in_words(kind)}, or None")
+
+
+def _in_words(kind: Any) -> str:
+    return (
+        f"a time of {kind}, such as pandas.Timestamp('2026-11-26')" if is_time(kind) else "a number"
+    )
+
+
+def as_times(numbers: np.ndarray, dtype: Any, valid: np.ndarray | None = None) -> pd.Series[Any]:
+    """`as_numbers` undone; null where not ``valid``."""
+    if isinstance(dtype, pd.ArrowDtype):
+        days = pa.types.is_date32(dtype.pyarrow_dtype)
+        values = pa.array(
+            numbers.astype(np.int32) if days else numbers, mask=None if valid is None else ~valid
+        )
+        return pd.Series(values.cast(dtype.pyarrow_dtype), dtype=dtype)
+    return pd.Series(numbers if valid is None else np.where(valid, numbers, _NAT)).astype(dtype)
 
 
 def units_of(length: Any, dtype: Any) -> int | float:

@@ -54,6 +54,7 @@ IN_PLACES = {
     "sssp": lambda graph: graph.sssp(source=3),
     "sssp target": lambda graph: graph.sssp(source=3, target=[9, 11]),
     "sssp predecessor": lambda graph: graph.sssp(source=[3, 5], predecessor=True),
+    "earliest arrival": lambda graph: graph.earliest_arrival(3, "weight", strict=True),
     "betweenness": lambda graph: graph.betweenness_centrality(9, seed=2),
     "betweenness to the ends": lambda graph: graph.betweenness_centrality([3, 5], endpoints=True),
     "components": lambda graph: graph.weakly_connected_components(),
@@ -84,6 +85,7 @@ IN_PLACES = {
         SOME[["vertex"]], length=4, weighted=True, p=0.5, q=2
     ),
     "samples": lambda graph: graph.neighbor_sample([3, 5], fanout=[3, 2]),
+    "embeddings": lambda graph: graph.fastrp(3),
     "jaccard": lambda graph: graph.jaccard(),
     "similar": lambda graph: graph.similar(top_k=2, degree_cutoff=500),
     "edges between": lambda graph: graph.edge_betweenness_centrality(3),

@@ -71,6 +71,22 @@ def widest_path(n, edges, source, *, directed=True):
     return width
 
 
+def earliest_arrival(edges, source, start, *, strict, directed):
+    """Arrival by vertex, for the reached ones: edges are gone over from early to late.
+
+    Those of one time, again and again until nobody is reached, or ``strict`` once from who was there before.
+    """
+    arrival = {source: start}
+    arcs = [arc for arc in _arcs(edges, directed) if arc[2] >= start]
+    for time in sorted({time for _, _, time in arcs}):
+        now = [(u, v) for u, v, at in arcs if at == time]
+        there = set(arrival)
+        while new := {v for u, v in now if u in there} - set(arrival):
+            arrival |= dict.fromkeys(new, time)
+            there |= set() if strict else new
+    return arrival
+
+
 def path_counts(n, edges, source, *, directed=True):
     """Number of paths of fewest edges by vertex, for the reached vertices, as exact integers.
 

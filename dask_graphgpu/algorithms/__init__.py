@@ -21,8 +21,10 @@ from dask_graphgpu.algorithms.clustering_coefficient import ClusteringCoefficien
 from dask_graphgpu.algorithms.coloring import Coloring
 from dask_graphgpu.algorithms.core_number import CoreNumber
 from dask_graphgpu.algorithms.degree import Degree
+from dask_graphgpu.algorithms.earliest_arrival import EarliestArrival
 from dask_graphgpu.algorithms.ego import Ego
 from dask_graphgpu.algorithms.eigenvector_centrality import EigenvectorCentrality
+from dask_graphgpu.algorithms.fastrp import FastRP
 from dask_graphgpu.algorithms.heat_simulation import HeatSimulation
 from dask_graphgpu.algorithms.hits import HITS
 from dask_graphgpu.algorithms.jaccard import Jaccard
@@ -60,6 +62,7 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "sswp": SSWP,
     "ssnsp": SSNSP,
     "shortest_path": ShortestPath,
+    "earliest_arrival": EarliestArrival,
     "pagerank": PageRank,
     "weakly_connected_components": WeaklyConnectedComponents,
     "strongly_connected_components": StronglyConnectedComponents,
@@ -96,6 +99,7 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "maximal_independent_set": MaximalIndependentSet,
     "coloring": Coloring,
     "neighbor_sample": NeighborSample,
+    "fastrp": FastRP,
     "belief_propagation": BeliefPropagation,
     "neural_network": NeuralNetwork,
     "heat_simulation": HeatSimulation,
@@ -123,9 +127,11 @@ __all__ = [
     "Coloring",
     "CoreNumber",
     "Degree",
+    "EarliestArrival",
     "EdgeBetweennessCentrality",
     "Ego",
     "EigenvectorCentrality",
+    "FastRP",
     "HeatSimulation",
     "Jaccard",
     "KCore",

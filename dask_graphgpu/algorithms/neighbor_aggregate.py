@@ -17,7 +17,7 @@ import numpy as np
 
 from dask_graphgpu.algorithms.algorithm import Algorithm, require_weight
 from dask_graphgpu.algorithms.known_values import read_with_gaps
-from dask_graphgpu.algorithms.neighbour_programs import statistic
+from dask_graphgpu.algorithms.neighbour_programs import statistics
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.vertex_values import check_values, value_names, vertices_columns
 from dask_graphgpu.arguments import check_choice
@@ -154,11 +154,7 @@ class NeighborAggregate(Algorithm):
         over = "weight" if self.weighted else "count"
         needs = {"mean": ("sum", over), "min": ("min", "count"), "max": ("max", "count")}
         wanted = sorted({part for kind in kinds for part in needs.get(kind, (kind,))})
-        found = run.engine.neighbour_statistics(
-            run.view, values, self.direction, wanted, report=run.report
-        )
-        if found is None:
-            found = {part: statistic(run, values, self.direction, part) for part in wanted}
+        found = statistics(run, values, self.direction, wanted)
         if "mean" in kinds:
             total = np.where(found[over] == 0, 1, found[over])
             found |= {"mean": found["sum"] / total, "over": found[over]}

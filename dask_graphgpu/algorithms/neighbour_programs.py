@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -13,6 +14,14 @@ from dask_graphgpu.program import VertexProgram
 
 # Of no values.
 _START = {"sum": 0, "min": np.inf, "max": -np.inf}
+
+
+def statistics(run: Run, values: Any, direction: str, wanted: Sequence[str]) -> dict[str, Any]:
+    """What `Engine.neighbour_statistics` gives, where it gives nothing by vertex programs."""
+    found = run.engine.neighbour_statistics(run.view, values, direction, wanted, report=run.report)
+    if found is not None:
+        return found
+    return {part: statistic(run, values, direction, part) for part in wanted}
 
 
 def statistic(run: Run, values: Any, direction: str, part: str) -> Any:

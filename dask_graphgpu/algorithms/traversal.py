@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,9 +12,12 @@ import numpy as np
 from dask_graphgpu.algorithms.algorithm import Algorithm, as_plain_ids
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.arguments import as_limit
+from dask_graphgpu.engine.options import RunOptions
+from dask_graphgpu.engine.state import State
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.partition.chunk import to_host
+from dask_graphgpu.program import VertexProgram
 
 SWEEP = 64  # sources of one sweep: the bits of a word
 
@@ -152,6 +155,21 @@ class ShortestPaths(Traversal):
         )
         before = run.own(before) if rows is run.rows else before[rows]
         return {"predecessor": Values(before, before != np.asarray(run.dense(rows), like=before))}
+
+
+def each_state(
+    run: Run, program: VertexProgram, view: Any, sources: np.ndarray, options: RunOptions
+) -> Iterator[State]:
+    """What a program gives from each of several sources: side by side where the engine does that."""
+    for first in range(0, len(sources), SWEEP):
+        some, states = sources[first : first + SWEEP], None
+        if run.keeper is None and len(sources) > 1:
+            states = run.engine.run_each(program, view, some, options)
+        if states is None:
+            for source in some:
+                yield run.engine.run(program, view, replace(options, sources=np.array([source])))
+        else:
+            yield from states
 
 
 def each_hops(

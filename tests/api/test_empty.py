@@ -35,7 +35,7 @@ NEEDS = {
     "random_walks": {"length": 2},
     "neighbor_sample": {"fanout": [2]},
 }
-OF_A_VERTEX = ("bfs", "sssp", "sswp", "ssnsp", "shortest_path", "ego")
+OF_A_VERTEX = ("bfs", "sssp", "sswp", "ssnsp", "shortest_path", "earliest_arrival", "ego")
 OF_NO_CYCLE = ("topological_order", "longest_path")
 OF_TWO_SIDES = ("project",)
 WITHOUT = [name for name in ALGORITHMS if name not in (*OF_A_VERTEX, *OF_NO_CYCLE, *OF_TWO_SIDES)]

@@ -30,6 +30,7 @@ UNREAD = {
     "sssp": None,
     "sswp": None,
     "ssnsp": lambda g: g.ssnsp(0),
+    "earliest_arrival": None,  # undirected rows have no times of their own
     "shortest_path": lambda g: g.shortest_path(0, 4, weighted=False),
     "pagerank": lambda g: g.pagerank(weighted=False),
     "k_core": None,
@@ -50,6 +51,7 @@ UNREAD = {
     "project": None,  # it is not bipartite
     "random_walks": lambda g: g.random_walks(length=3),
     "neighbor_sample": None,
+    "fastrp": lambda g: g.fastrp(3, weighted=False),
     "katz_centrality": lambda g: g.katz_centrality(alpha=0.01, weighted=False),
     "eigenvector_centrality": lambda g: g.eigenvector_centrality(weighted=False),
     "longest_path": None,

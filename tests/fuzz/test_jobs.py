@@ -20,6 +20,7 @@ NEEDED = {
     "sswp": {"source": 0},
     "ssnsp": {"source": 0},
     "shortest_path": {"source": 0, "target": 2},
+    "earliest_arrival": {"source": 0, "time": "weight"},
     "k_core": {"k": 1},
     "ego": {"center": 0},
     "khop_count": {"k": 2},

@@ -120,6 +120,17 @@ def test_every_method(kind, directed):
     assert_same(mine.k_core(4), host.k_core(4), by=["src", "dst", "weight"])
 
 
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_times(ranks):
+    frame = edges("random")[["src", "dst"]]
+    frame["at"] = pd.Timestamp("2026-11-01") + pd.to_timedelta(np.arange(len(frame)) % 999, "h")
+    first = frame["src"].iloc[0]
+    found = on_device(frame).graph(ranks=ranks).earliest_arrival(first, "at", both_ways=True)
+    host = frame.graph(engine="cpu").earliest_arrival(first, "at", both_ways=True)
+    assert str(found["arrival"].dtype) == str(host["arrival"].dtype)
+    assert_same(found, host)
+
+
 @pytest.mark.parametrize("kind", ["random", "strings"])
 def test_lazily(kind):
     frame = edges(kind)
