@@ -60,6 +60,8 @@ class Methods:
     sswp = _method(algorithms.SSWP)
     ssnsp = _method(algorithms.SSNSP)
     shortest_path = _method(algorithms.ShortestPath)
+    k_shortest_paths = _method(algorithms.KShortestPaths)
+    distances = _method(algorithms.Distances)
     pagerank = _method(algorithms.PageRank)
     weakly_connected_components = _method(algorithms.WeaklyConnectedComponents)
     strongly_connected_components = _method(algorithms.StronglyConnectedComponents)

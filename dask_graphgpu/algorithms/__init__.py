@@ -21,12 +21,14 @@ from dask_graphgpu.algorithms.clustering_coefficient import ClusteringCoefficien
 from dask_graphgpu.algorithms.coloring import Coloring
 from dask_graphgpu.algorithms.core_number import CoreNumber
 from dask_graphgpu.algorithms.degree import Degree
+from dask_graphgpu.algorithms.distances import Distances
 from dask_graphgpu.algorithms.ego import Ego
 from dask_graphgpu.algorithms.eigenvector_centrality import EigenvectorCentrality
 from dask_graphgpu.algorithms.heat_simulation import HeatSimulation
 from dask_graphgpu.algorithms.hits import HITS
 from dask_graphgpu.algorithms.jaccard import Jaccard
 from dask_graphgpu.algorithms.k_core import KCore
+from dask_graphgpu.algorithms.k_shortest_paths import KShortestPaths
 from dask_graphgpu.algorithms.k_truss import KTruss
 from dask_graphgpu.algorithms.katz_centrality import KatzCentrality
 from dask_graphgpu.algorithms.khop_count import KhopCount
@@ -59,6 +61,8 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "sswp": SSWP,
     "ssnsp": SSNSP,
     "shortest_path": ShortestPath,
+    "k_shortest_paths": KShortestPaths,
+    "distances": Distances,
     "pagerank": PageRank,
     "weakly_connected_components": WeaklyConnectedComponents,
     "strongly_connected_components": StronglyConnectedComponents,
@@ -121,12 +125,14 @@ __all__ = [
     "Coloring",
     "CoreNumber",
     "Degree",
+    "Distances",
     "EdgeBetweennessCentrality",
     "Ego",
     "EigenvectorCentrality",
     "HeatSimulation",
     "Jaccard",
     "KCore",
+    "KShortestPaths",
     "KTruss",
     "KatzCentrality",
     "KhopCount",

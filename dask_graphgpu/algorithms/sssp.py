@@ -19,8 +19,7 @@ import numpy as np
 
 from dask_graphgpu.algorithms.algorithm import Resumable, require_weight
 from dask_graphgpu.algorithms.run import Run
-from dask_graphgpu.algorithms.traversal import SWEEP, ShortestPaths
-from dask_graphgpu.engine.known import DISTANCES
+from dask_graphgpu.algorithms.traversal import ShortestPaths, each_length, length
 from dask_graphgpu.io.schema import EdgeSchema
 
 
@@ -77,22 +76,9 @@ class SSSP(ShortestPaths, Resumable):
     def values(
         self, run: Run, source: int, targets: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray]:
-        options = run.options(sources=np.array([source]), cutoff=self.cutoff, targets=targets)
-        state = run.engine.run(DISTANCES, run.staying, options)
-        assert state.reached is not None
-        return state["distance"], state.reached
+        return length(run, source, self.cutoff, targets, view=run.staying)
 
     def each_values(
         self, run: Run, sources: np.ndarray, targets: np.ndarray | None
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        options = run.options(cutoff=self.cutoff, targets=targets)
-        for first in range(0, len(sources), SWEEP):
-            some, states = sources[first : first + SWEEP], None
-            if run.keeper is None and len(sources) > 1:
-                states = run.engine.run_each(DISTANCES, run.view, some, options)
-            if states is None:
-                yield from super().each_values(run, some, targets)
-                continue
-            for state in states:
-                assert state.reached is not None
-                yield state["distance"][None], state.reached[None]
+        return each_length(run, sources, self.cutoff, targets, view=run.staying)

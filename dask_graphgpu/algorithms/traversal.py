@@ -12,9 +12,11 @@ import numpy as np
 from dask_graphgpu.algorithms.algorithm import Algorithm, as_plain_ids
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.arguments import as_limit
+from dask_graphgpu.engine.known import DISTANCES
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.partition.chunk import to_host
+from dask_graphgpu.program import VertexProgram
 
 SWEEP = 64  # sources of one sweep: the bits of a word
 
@@ -192,3 +194,45 @@ def hops(
     view = run.view if view is None else view
     level = run.engine.bfs(view, source, cutoff=most, targets=targets, report=run.report)
     return level, level >= 0
+
+
+def each_length(
+    run: Run,
+    sources: np.ndarray,
+    cutoff: float | None,
+    targets: np.ndarray | None,
+    program: VertexProgram = DISTANCES,
+    view: Any = None,
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """What `length` gives, of one source, or of several side by side, after another: arrays with a row a source."""
+    options = run.options(cutoff=cutoff, targets=targets)
+    for first in range(0, len(sources), SWEEP):
+        some, states = sources[first : first + SWEEP], None
+        if run.keeper is None and len(sources) > 1:
+            states = run.engine.run_each(program, run.view, some, options)
+        if states is None:
+            for source in some:
+                distance, reached = length(run, int(source), cutoff, targets, program, view)
+                yield distance[None], reached[None]
+            continue
+        for state in states:
+            assert state.reached is not None
+            yield state["distance"][None], state.reached[None]
+
+
+def length(
+    run: Run,
+    source: int,
+    cutoff: float | None,
+    targets: np.ndarray | None,
+    program: VertexProgram = DISTANCES,
+    view: Any = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Length of a shortest path to every vertex by a program of `known`, and which vertices are reached.
+
+    ``view`` : `Run.staying`, or the run's (default).
+    """
+    options = run.options(sources=np.array([source]), cutoff=cutoff, targets=targets)
+    state = run.engine.run(program, run.view if view is None else view, options)
+    assert state.reached is not None
+    return state["distance"], state.reached

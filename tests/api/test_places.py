@@ -34,6 +34,8 @@ CALLS = {
     "ssnsp": lambda g, a, b: g.ssnsp(a),
     "hops": lambda g, a, b: g.shortest_path(a, b, weighted=False),
     "path": lambda g, a, b: g.shortest_path(a, b),
+    "paths": lambda g, a, b: g.k_shortest_paths(a, b, 12),
+    "distances": lambda g, a, b: g.distances([a, b], [b, a, b]),
     "k-core": lambda g, a, b: g.k_core(3 if len(g.core_number()) < 100 else 30),
     "ego": lambda g, a, b: g.ego(a),
     "cores": lambda g, a, b: g.core_number(),
