@@ -62,6 +62,7 @@ class Methods:
     shortest_path = _method(algorithms.ShortestPath)
     k_shortest_paths = _method(algorithms.KShortestPaths)
     distances = _method(algorithms.Distances)
+    nearest = _method(algorithms.Nearest)
     pagerank = _method(algorithms.PageRank)
     weakly_connected_components = _method(algorithms.WeaklyConnectedComponents)
     strongly_connected_components = _method(algorithms.StronglyConnectedComponents)

@@ -38,6 +38,7 @@ from dask_graphgpu.algorithms.longest_path import LongestPath
 from dask_graphgpu.algorithms.louvain import Louvain
 from dask_graphgpu.algorithms.maximal_independent_set import MaximalIndependentSet
 from dask_graphgpu.algorithms.minimum_spanning_forest import MinimumSpanningForest
+from dask_graphgpu.algorithms.nearest import Nearest
 from dask_graphgpu.algorithms.neighbor_aggregate import NeighborAggregate
 from dask_graphgpu.algorithms.neighbor_sample import NeighborSample
 from dask_graphgpu.algorithms.neural_network import NeuralNetwork
@@ -63,6 +64,7 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "shortest_path": ShortestPath,
     "k_shortest_paths": KShortestPaths,
     "distances": Distances,
+    "nearest": Nearest,
     "pagerank": PageRank,
     "weakly_connected_components": WeaklyConnectedComponents,
     "strongly_connected_components": StronglyConnectedComponents,
@@ -142,6 +144,7 @@ __all__ = [
     "Louvain",
     "MaximalIndependentSet",
     "MinimumSpanningForest",
+    "Nearest",
     "NeighborAggregate",
     "NeighborSample",
     "NeuralNetwork",

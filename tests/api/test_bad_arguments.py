@@ -117,7 +117,10 @@ def test_weights_are_needed_for_paths():
 
 
 def test_an_unknown_method():
-    with pytest.raises(AttributeError, match=r"no method 'shortest'. Did you mean shortest_path\?"):
+    with pytest.raises(
+        AttributeError,
+        match=r"no method 'shortest'. Did you mean k_shortest_paths or shortest_path\?",
+    ):
         GOOD.graph.shortest  # noqa: B018
 
 
