@@ -38,6 +38,7 @@ ALSO_CALLED = {
     "leiden": "community detection, clusters",
     "louvain": "community detection, clusters",
     "minimum_spanning_forest": "minimum spanning tree, MST, Boruvka's and Kruskal's algorithms",
+    "nearest": "nearest facility, points of interest, graph Voronoi cells, multi-source shortest paths",
     "neighbor_sample": "NeighborLoader, GraphSAGE, mini-batches, uniform neighbour sampling",
     "pagerank": "personalised PageRank (with `personalization=`), importance",
     "project": "bipartite projection, co-occurrence, one-mode network",

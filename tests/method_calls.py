@@ -48,6 +48,7 @@ IN_PLACES = {
     "path of hops": lambda graph: graph.shortest_path(3, 990, weighted=False),
     "paths": lambda graph: graph.k_shortest_paths(3, 990, 5),
     "distances": lambda graph: graph.distances([3, 5], SOME[["vertex"]]),
+    "nearest": lambda graph: graph.nearest(SOME[["vertex"]], 2),
     "bfs": lambda graph: graph.bfs(source=3),
     "bfs cutoff": lambda graph: graph.bfs(source=3, cutoff=1),
     "bfs sources": lambda graph: graph.bfs(source=[3, 5]),

@@ -59,8 +59,8 @@ class Nearest(Algorithm):
     Of repeated edges the lightest counts. The parts of vertices with one nearest target are the graph's Voronoi cells.
 
     Cost: one search from all targets at once, however many there are, against the edges: O(k E log(k V)), on the CPU
-    on one thread of each rank. On disk runs of pages are read as often as labels come to them. Memory: 16 bytes for each
-    vertex and rank, and as much for labels that wait.
+    on one thread of each rank. On disk runs of pages are read as often as labels come to them. On a GPU a superstep
+    for each edge of the longest path. Memory: 16 bytes for each vertex and rank, and as much for labels that wait.
     """
 
     targets: Any

@@ -96,7 +96,7 @@ def spread(
                 there = far[u, at] == key
         if not there:
             continue
-        read += stop - start
+        read += int(stop - start)
         for e in range(start, stop):
             length, beyond, too_large = _reach(key, far.dtype.type(weight[e * each]), most, exact)
             overflows |= too_large
@@ -122,7 +122,7 @@ def spread_rows(some, offsets, neighbours, weight, each, most, exact, far, who, 
         u = np.int64(some[i])
         due[u] = False
         start, stop = np.int64(offsets[u]), np.int64(offsets[u + 1])
-        read += stop - start
+        read += int(stop - start)
         for e in range(start, stop):
             v, w = np.int64(neighbours[e]), far.dtype.type(weight[e * each])
             for at in range(far.shape[1]):

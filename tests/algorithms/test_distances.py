@@ -49,9 +49,9 @@ def test_every_pair_in_the_order_asked(graph, data, weighted, framed, ranks, ord
 
 
 @pytest.mark.parametrize("weighted", [None, False])
-def test_everywhere(place, weighted):
+def test_everywhere(programs_place, weighted):
     few, many = [3, 990, 5], list(range(0, 990, 9))
-    place.same(
+    programs_place.same(
         lambda g: g.distances(few, many, weighted=weighted),
         lambda g: g.distances(many, few[:2], weighted=weighted),
         frames=[skewed],

@@ -115,10 +115,10 @@ def test_as_networkx_on_many_graphs(kind):
             assert [path.vertices.tolist() for path in found] == paths
 
 
-def test_everywhere(place):
+def test_everywhere(programs_place):
     frame = sparse()
     far = frame.graph().bfs("v300").dropna().nlargest(1, "distance")["vertex"].iloc[0]
-    place.same(
+    programs_place.same(
         lambda g: g.k_shortest_paths("v300", far, 30),
         lambda g: g.k_shortest_paths("v300", "v310", 20, max_hops=3),
         lambda g: g.k_shortest_paths("v300", far, 9, weighted=False),

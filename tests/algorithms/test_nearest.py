@@ -45,13 +45,15 @@ def test_as_by_a_search_from_each(graph, data, k, cutoff, weighted, framed, orde
     assert list(zip(*columns, strict=True)) == wanted
 
 
-def test_everywhere(place):
-    place.same(
+def test_everywhere(programs_place):
+    programs_place.same(
         lambda g: g.nearest([*range(0, 990, 30)], 3),
         lambda g: g.nearest([3, 990], 5, weighted=False),
         frames=[skewed],
     )
-    place.same(lambda g: g.nearest([f"v{i}" for i in range(0, 1999, 100)], 4), frames=[sparse])
+    programs_place.same(
+        lambda g: g.nearest([f"v{i}" for i in range(0, 1999, 100)], 4), frames=[sparse]
+    )
 
 
 def test_small_graphs_everywhere(memory_place):

@@ -214,6 +214,7 @@ TWO, SERIES, NA = np.array([1, 1]), pd.Series([1, 2]), pd.NA
         lambda: GOOD.graph().shortest_path(0, [1]),
         lambda: GOOD.graph().distances(NA, [1]),
         lambda: GOOD.graph().k_shortest_paths(0, 1, TWO),
+        lambda: GOOD.graph().nearest([1], TWO),
         lambda: GOOD.graph().pagerank(method=SERIES),
         lambda: GOOD.graph().neural_network(0.5, strength=SERIES),
         lambda: GOOD.graph().k_core(-(10**5000)),

@@ -36,6 +36,7 @@ CALLS = {
     "path": lambda g, a, b: g.shortest_path(a, b),
     "paths": lambda g, a, b: g.k_shortest_paths(a, b, 12),
     "distances": lambda g, a, b: g.distances([a, b], [b, a, b]),
+    "nearest": lambda g, a, b: g.nearest([b, a], 2),
     "k-core": lambda g, a, b: g.k_core(3 if len(g.core_number()) < 100 else 30),
     "ego": lambda g, a, b: g.ego(a),
     "cores": lambda g, a, b: g.core_number(),

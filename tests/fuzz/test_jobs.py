@@ -22,6 +22,7 @@ NEEDED = {
     "shortest_path": {"source": 0, "target": 2},
     "k_shortest_paths": {"source": 0, "target": 2, "k": 2},
     "distances": {"sources": [0, 1], "targets": [2]},
+    "nearest": {"targets": [2]},
     "k_core": {"k": 1},
     "ego": {"center": 0},
     "khop_count": {"k": 2},
