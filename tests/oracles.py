@@ -57,6 +57,26 @@ def dijkstra(n, edges, source, *, directed=True):
     return settled
 
 
+def simple_paths(edges, source, target, *, directed=True):
+    """All paths without a vertex twice, as (length, vertices), by length, hops and vertices in turn: depth-first."""
+    least = {}
+    for u, v, weight in _arcs(edges, directed):
+        least[u, v] = min(weight, least.get((u, v), weight))
+    rows = _rows([(*pair, weight) for pair, weight in least.items()], directed=True)
+    found = []
+
+    def go_on(path, length):
+        if path[-1] == target:
+            found.append((length, path))
+            return
+        for v, weight in rows[path[-1]]:
+            if v not in path:
+                go_on([*path, v], length + weight)
+
+    go_on([source], 0)
+    return sorted(found, key=lambda pair: (pair[0], len(pair[1]), pair[1]))
+
+
 def widest_path(n, edges, source, *, directed=True):
     """Largest smallest weight of a path by vertex, for the reached vertices: edges added from heavy to light.
 

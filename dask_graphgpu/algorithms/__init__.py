@@ -22,6 +22,7 @@ from dask_graphgpu.algorithms.coloring import Coloring
 from dask_graphgpu.algorithms.core_number import CoreNumber
 from dask_graphgpu.algorithms.degree import Degree
 from dask_graphgpu.algorithms.earliest_arrival import EarliestArrival
+from dask_graphgpu.algorithms.distances import Distances
 from dask_graphgpu.algorithms.ego import Ego
 from dask_graphgpu.algorithms.eigenvector_centrality import EigenvectorCentrality
 from dask_graphgpu.algorithms.fastrp import FastRP
@@ -29,6 +30,7 @@ from dask_graphgpu.algorithms.heat_simulation import HeatSimulation
 from dask_graphgpu.algorithms.hits import HITS
 from dask_graphgpu.algorithms.jaccard import Jaccard
 from dask_graphgpu.algorithms.k_core import KCore
+from dask_graphgpu.algorithms.k_shortest_paths import KShortestPaths
 from dask_graphgpu.algorithms.k_truss import KTruss
 from dask_graphgpu.algorithms.katz_centrality import KatzCentrality
 from dask_graphgpu.algorithms.khop_count import KhopCount
@@ -38,6 +40,7 @@ from dask_graphgpu.algorithms.longest_path import LongestPath
 from dask_graphgpu.algorithms.louvain import Louvain
 from dask_graphgpu.algorithms.maximal_independent_set import MaximalIndependentSet
 from dask_graphgpu.algorithms.minimum_spanning_forest import MinimumSpanningForest
+from dask_graphgpu.algorithms.nearest import Nearest
 from dask_graphgpu.algorithms.neighbor_aggregate import NeighborAggregate
 from dask_graphgpu.algorithms.neighbor_sample import NeighborSample
 from dask_graphgpu.algorithms.neural_network import NeuralNetwork
@@ -63,6 +66,9 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "ssnsp": SSNSP,
     "shortest_path": ShortestPath,
     "earliest_arrival": EarliestArrival,
+    "k_shortest_paths": KShortestPaths,
+    "distances": Distances,
+    "nearest": Nearest,
     "pagerank": PageRank,
     "weakly_connected_components": WeaklyConnectedComponents,
     "strongly_connected_components": StronglyConnectedComponents,
@@ -128,6 +134,7 @@ __all__ = [
     "CoreNumber",
     "Degree",
     "EarliestArrival",
+    "Distances",
     "EdgeBetweennessCentrality",
     "Ego",
     "EigenvectorCentrality",
@@ -135,6 +142,7 @@ __all__ = [
     "HeatSimulation",
     "Jaccard",
     "KCore",
+    "KShortestPaths",
     "KTruss",
     "KatzCentrality",
     "KhopCount",
@@ -144,6 +152,7 @@ __all__ = [
     "Louvain",
     "MaximalIndependentSet",
     "MinimumSpanningForest",
+    "Nearest",
     "NeighborAggregate",
     "NeighborSample",
     "NeuralNetwork",

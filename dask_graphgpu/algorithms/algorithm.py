@@ -142,12 +142,12 @@ def as_plain_ids(algorithm: Algorithm, *names: str, several: bool = True) -> Non
 
 def check_names_no_vertex(algorithm: Algorithm, rows: Mapping[str, int]) -> None:
     """Raise where an argument, or a frame of so many ``rows``, names a vertex of a graph that has none."""
-    for name in ("source", "target", "sources", "center", "between", "start", "seeds"):
+    for name in ("source", "target", "sources", "targets", "center", "between", "start", "seeds"):
         value = getattr(algorithm, name, None)
-        if name in ("between", "start", "seeds") and not isinstance(value, list):
-            continue  # a frame, whose rows are counted, or the name of a column
         if name == "sources" and is_whole(value):
             raise InvalidArgument(f"sources={value}; the graph has 0 vertices")
+        if name not in ("source", "target", "center") and not isinstance(value, list):
+            continue  # a frame, whose rows are counted, or the name of a column
         if value is not None:
             first = value[0] if isinstance(value, list) else value
             raise UnknownVertex(

@@ -19,8 +19,7 @@ import numpy as np
 
 from dask_graphgpu.algorithms.algorithm import Resumable, require_weight
 from dask_graphgpu.algorithms.run import Run
-from dask_graphgpu.algorithms.traversal import ShortestPaths, each_state
-from dask_graphgpu.engine.known import DISTANCES
+from dask_graphgpu.algorithms.traversal import ShortestPaths, each_length, length
 from dask_graphgpu.io.schema import EdgeSchema
 
 
@@ -77,13 +76,9 @@ class SSSP(ShortestPaths, Resumable):
     def values(
         self, run: Run, source: int, targets: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray]:
-        ((value,), (valid,)) = next(self.each_values(run, np.array([source]), targets))
-        return value, valid
+        return length(run, source, self.cutoff, targets, view=run.staying)
 
     def each_values(
         self, run: Run, sources: np.ndarray, targets: np.ndarray | None
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        options = run.options(cutoff=self.cutoff, targets=targets)
-        for state in each_state(run, DISTANCES, run.staying, sources, options):
-            assert state.reached is not None
-            yield state["distance"][None], state.reached[None]
+        return each_length(run, sources, self.cutoff, targets, view=run.staying)

@@ -1,4 +1,4 @@
-"""Vertices that walks or samples begin at: all, a list of ids, or the rows of a frame."""
+"""Vertices that are named by a list of ids or the rows of a frame, as where walks or samples begin."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from dask_graphgpu.algorithms.algorithm import Algorithm, as_plain_ids
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.vertex_values import FrameColumns, dense_ids, numbers_by_row
 from dask_graphgpu.io.frames import is_frame
+from dask_graphgpu.partition.chunk import to_host
 
 
-def as_start_vertices(algorithm: Algorithm, name: str) -> None:
-    """Make a list of plain ids of an argument that names vertices, unless it is a frame or None."""
+def as_start_vertices(algorithm: Algorithm, name: str, *, optional: bool = True) -> None:
+    """Make a list of plain ids of an argument that names vertices, unless it is a frame, or None where ``optional``."""
     value = getattr(algorithm, name)
-    if value is None or isinstance(value, FrameColumns) or is_frame(value):
+    if (value is None and optional) or isinstance(value, FrameColumns) or is_frame(value):
         return
     as_plain_ids(algorithm, name)
     ids = getattr(algorithm, name)
@@ -49,6 +50,22 @@ def start_vertices(run: Run, name: str, value: Any) -> tuple[np.ndarray, np.ndar
         mine = slice(*(len(rows) * (run.ranks.rank + i) // run.ranks.size for i in (0, 1)))
         return numbers[mine], rows[mine], len(numbers)
     return numbers, rows, len(numbers)
+
+
+def named_vertices(run: Run, name: str, value: Any) -> np.ndarray:
+    """Dense ids of vertices that a list or a frame names, in its order: in host memory, all on every rank. Collective.
+
+    Raises
+    ------
+    UnknownVertex
+        One of them is not a vertex.
+    """
+    if not isinstance(value, FrameColumns):
+        return to_host(run.ids.find(value)).astype(np.int64)
+    if run.ranks is None:
+        return to_host(dense_ids(run, name)).astype(np.int64)
+    _, _, (numbers,) = numbers_by_row(run, [name])
+    return np.concatenate(run.ranks.all_gather(numbers.astype(np.int64)))
 
 
 def _numbers(run: Run, dense: Any) -> Any:

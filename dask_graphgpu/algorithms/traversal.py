@@ -12,6 +12,7 @@ import numpy as np
 from dask_graphgpu.algorithms.algorithm import Algorithm, as_plain_ids
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.arguments import as_limit
+from dask_graphgpu.engine.known import DISTANCES
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.state import State
 from dask_graphgpu.io.results import ColumnType, Table, Values
@@ -157,21 +158,6 @@ class ShortestPaths(Traversal):
         return {"predecessor": Values(before, before != np.asarray(run.dense(rows), like=before))}
 
 
-def each_state(
-    run: Run, program: VertexProgram, view: Any, sources: np.ndarray, options: RunOptions
-) -> Iterator[State]:
-    """What a program gives from each of several sources: side by side where the engine does that."""
-    for first in range(0, len(sources), SWEEP):
-        some, states = sources[first : first + SWEEP], None
-        if run.keeper is None and len(sources) > 1:
-            states = run.engine.run_each(program, view, some, options)
-        if states is None:
-            for source in some:
-                yield run.engine.run(program, view, replace(options, sources=np.array([source])))
-        else:
-            yield from states
-
-
 def each_hops(
     run: Run,
     sources: np.ndarray,
@@ -210,3 +196,55 @@ def hops(
     view = run.view if view is None else view
     level = run.engine.bfs(view, source, cutoff=most, targets=targets, report=run.report)
     return level, level >= 0
+
+
+def each_length(
+    run: Run,
+    sources: np.ndarray,
+    cutoff: float | None,
+    targets: np.ndarray | None,
+    program: VertexProgram = DISTANCES,
+    view: Any = None,
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """What `length` gives, of one source after another: arrays with a row a source."""
+    options = run.options(cutoff=cutoff, targets=targets)
+    view = run.view if view is None else view
+    for state in each_state(run, program, view, sources, options):
+        assert state.reached is not None
+        yield state["distance"][None], state.reached[None]
+
+
+def length(
+    run: Run,
+    source: int,
+    cutoff: float | None,
+    targets: np.ndarray | None,
+    program: VertexProgram = DISTANCES,
+    view: Any = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Length of a shortest path to every vertex by a program of `known`, and which vertices are reached.
+
+    ``view`` : `Run.staying`, or another than the run's (default).
+    """
+    of_one = each_length(run, np.array([source]), cutoff, targets, program, view)
+    ((distance,), (reached,)) = next(of_one)
+    return distance, reached
+
+
+def each_state(
+    run: Run, program: VertexProgram, view: Any, sources: np.ndarray, options: RunOptions
+) -> Iterator[State]:
+    """What a program gives from each of several sources: side by side where the engine does that.
+
+    Of several sources together answers never stay on a GPU, though ``view`` is `Run.staying`.
+    """
+    together = run.view if view is run.staying else view
+    for first in range(0, len(sources), SWEEP):
+        some, states = sources[first : first + SWEEP], None
+        if run.keeper is None and len(sources) > 1:
+            states = run.engine.run_each(program, together, some, options)
+        if states is None:
+            for source in some:
+                yield run.engine.run(program, view, replace(options, sources=np.array([source])))
+        else:
+            yield from states

@@ -32,7 +32,7 @@ def best_links(view: Any, edges: tuple[Any, Any, Any], report: Report) -> Edges:
     source, destination, weight = (to_host(each) for each in edges)
     if view.ranks.size > 1:
         source, destination, weight = (
-            _at_first(view.ranks, each) for each in (source, destination, weight)
+            view.ranks.to_first(each) for each in (source, destination, weight)
         )
         order = np.lexsort((destination, source))
         source, destination, weight = source[order], destination[order], weight[order]
@@ -51,10 +51,3 @@ def best_links(view: Any, edges: tuple[Any, Any, Any], report: Report) -> Edges:
     )  # fmt: skip
     taken = np.flatnonzero(chosen)
     return source[taken], destination[taken], weight[taken]
-
-
-def _at_first(ranks: Any, array: np.ndarray) -> np.ndarray:
-    """All of an array at the first rank, nothing at others."""
-    nothing = array[:0]
-    parts = ranks.all_to_all([array] + [nothing] * (ranks.size - 1))
-    return np.concatenate(parts)

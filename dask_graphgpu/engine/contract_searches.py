@@ -158,6 +158,34 @@ class Searches(Protocol):
             long for int64, or infinite.
         """
 
+    def nearest(
+        self, view: View, targets: np.ndarray, k: int, limit: float | None, report: Report
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The nearest of some targets for each vertex, along the edges.
+
+        Parameters
+        ----------
+        view : View
+            Lengths are its weights; without any, every edge counts one.
+        targets : ndarray of dense ids
+            Each once, in the order of the user's ids.
+        k : int
+        limit : number, optional
+            Targets further away are left out.
+
+        Returns
+        -------
+        distance : int64 or float64 array, shape (num_vertices, k)
+        target : int64 array, shape (num_vertices, k)
+            Places in ``targets``; -1 where there are no more. The nearest first, of equal ones that of the smaller
+            place. Right for own vertices.
+
+        Raises
+        ------
+        IntegerOverflow
+            A distance does not fit int64.
+        """
+
     def betweenness(
         self,
         view: View,

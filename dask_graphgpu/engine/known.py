@@ -1,5 +1,7 @@
 """Vertex programs that methods and engines have in common; those of hops are in `hops`."""
 
+from dataclasses import replace
+
 from dask_graphgpu.fields import Field
 from dask_graphgpu.program import VertexProgram
 
@@ -11,6 +13,9 @@ DISTANCES = VertexProgram(
     priority=lambda distance: distance,
     bound=lambda max_weight, num_vertices: max_weight * (num_vertices - 1),
 )
+
+# The same against the edges: how far it is from each vertex to a target. Without weights every edge counts 1.
+DISTANCES_TO = replace(DISTANCES, edges="in")
 
 # The smallest number of a vertex from which edges lead here, or of one's own.
 SMALLEST = VertexProgram(

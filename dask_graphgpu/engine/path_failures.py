@@ -19,6 +19,12 @@ def check_counts(*, failed: bool) -> None:
         )
 
 
+def check_distances(*, failed: bool) -> None:
+    """Raise IntegerOverflow where a distance was larger than its type."""
+    if failed:
+        raise IntegerOverflow("a distance does not fit int64; give float weights")
+
+
 def check(code: int, lengths: Any) -> None:
     """Raise unless a search has ended well.
 
@@ -47,8 +53,7 @@ def check(code: int, lengths: Any) -> None:
                 "a weight is 0: with edges of no length the number of shortest paths is not "
                 "defined; leave them out, give them a small weight, or use weighted=False"
             )
-        if lengths.dtype.kind != "f":
-            raise IntegerOverflow("a distance does not fit int64; give float weights")
+        check_distances(failed=lengths.dtype.kind != "f")
         raise InvalidEdges(
             "the weights are too far apart: a distance plus a weight is that distance again, or "
             "infinite; scale the weights, or give integers"

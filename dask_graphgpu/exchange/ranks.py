@@ -152,6 +152,10 @@ class Ranks(ABC):
             )
         return self._typed(arrays, "all_to_all")
 
+    def to_first(self, array: np.ndarray) -> np.ndarray:
+        """All of an array at the first rank, that of rank 0 first; nothing at others."""
+        return np.concatenate(self.all_to_all([array] + [array[:0]] * (self.size - 1)))
+
     def all_gather_bytes(self, data: bytes) -> list[bytes]:
         """Every rank's bytes."""
         return self.all_to_all_bytes([data] * self.size)

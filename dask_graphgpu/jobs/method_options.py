@@ -91,7 +91,7 @@ def algorithm_options(algorithm: type) -> list[click.Parameter]:
         elif said.choices:
             more["type"] = click.Choice(said.choices)
         options.append(click.Option([name, field.name], **more))
-        if field.name == "sources":
+        if field.name == "sources" and "int" in said.kind:
             options.append(
                 click.Option(
                     ["--draw"],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import networkx as nx
@@ -85,6 +85,20 @@ def single_source_bellman_ford_path_length(
 ) -> dict[Any, float]:
     """As ``networkx.single_source_bellman_ford_path_length``."""
     return _weighted(G, source, None, weight)
+
+
+@offered
+def multi_source_dijkstra_path_length(
+    G: BackendGraph,
+    sources: Collection[Any],
+    cutoff: float | None = None,
+    weight: str | None = "weight",
+) -> dict[Any, float]:
+    """As ``networkx.multi_source_dijkstra_path_length``."""
+    at = [G.place[source] for source in sources]
+    found = G.graph(weight, ones=True).nearest(at, cutoff=cutoff)
+    lengths = G.by_node(found.sort_values("distance", kind="stable"), "distance")
+    return lengths | dict.fromkeys(sources, 0)
 
 
 @offered

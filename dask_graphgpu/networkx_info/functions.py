@@ -130,6 +130,7 @@ FUNCTIONS = {
     "minimum_spanning_edges": _work("undirected"),
     "minimum_spanning_tree": _work("undirected"),
     "modularity": _search(),
+    "multi_source_dijkstra_path_length": _work("undirected"),
     "node_connected_component": _search("undirected"),
     "number_attracting_components": _work("directed"),
     "number_connected_components": _search("undirected"),

@@ -179,8 +179,15 @@ def _no_value(name: str, graph: Any, given: Mapping[str, Any]) -> str:
         return "only for a number of sources that there are"
     if "ebunch" in given and not isinstance(given["ebunch"], Collection):
         return "only for pairs that can be counted and read twice"
+    if name.startswith("multi_source") and not _are_nodes(given["sources"], graph):
+        return "only for sources that can be read twice, at least one, which are nodes"
     own = _OWN.get(name)
     return own(given) if own else ""
+
+
+def _are_nodes(sources: Any, graph: Any) -> bool:
+    some = isinstance(sources, Collection) and len(sources) > 0
+    return some and all(source in graph for source in sources)
 
 
 def _of_pagerank(given: Mapping[str, Any]) -> str:
@@ -271,7 +278,7 @@ def no_edges(name: str, graph: Any, given: Mapping[str, Any]) -> str:
         return str(weights.reason)
     if "betweenness" in name and weights.has_zero:  # which divides by numbers of paths
         return "only for weights above 0"
-    if "bellman" in name and weights.are_floats is not None:
+    if ("bellman" in name or "multi_source" in name) and weights.are_floats is not None:
         return "only for weights of one type"
     if "length" in name and not weights.plain:
         return "only for int and float as weights, of which sums of weights are then"

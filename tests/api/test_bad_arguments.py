@@ -117,7 +117,10 @@ def test_weights_are_needed_for_paths():
 
 
 def test_an_unknown_method():
-    with pytest.raises(AttributeError, match=r"no method 'shortest'. Did you mean shortest_path\?"):
+    with pytest.raises(
+        AttributeError,
+        match=r"no method 'shortest'. Did you mean k_shortest_paths or shortest_path\?",
+    ):
         GOOD.graph.shortest  # noqa: B018
 
 
@@ -209,6 +212,9 @@ TWO, SERIES, NA = np.array([1, 1]), pd.Series([1, 2]), pd.NA
         lambda: GOOD.graph().bfs(GOOD),
         lambda: GOOD.graph().bfs([NA]),
         lambda: GOOD.graph().shortest_path(0, [1]),
+        lambda: GOOD.graph().distances(NA, [1]),
+        lambda: GOOD.graph().k_shortest_paths(0, 1, TWO),
+        lambda: GOOD.graph().nearest([1], TWO),
         lambda: GOOD.graph().pagerank(method=SERIES),
         lambda: GOOD.graph().neural_network(0.5, strength=SERIES),
         lambda: GOOD.graph().k_core(-(10**5000)),

@@ -36,9 +36,14 @@ NEEDS = {
     "neighbor_sample": {"fanout": [2]},
 }
 OF_A_VERTEX = ("bfs", "sssp", "sswp", "ssnsp", "shortest_path", "earliest_arrival", "ego")
+OF_VERTICES = ("distances", "k_shortest_paths", "nearest")
 OF_NO_CYCLE = ("topological_order", "longest_path")
 OF_TWO_SIDES = ("project",)
-WITHOUT = [name for name in ALGORITHMS if name not in (*OF_A_VERTEX, *OF_NO_CYCLE, *OF_TWO_SIDES)]
+WITHOUT = [
+    name
+    for name in ALGORITHMS
+    if name not in (*OF_A_VERTEX, *OF_VERTICES, *OF_NO_CYCLE, *OF_TWO_SIDES)
+]
 
 
 def nothing(value):
@@ -67,6 +72,10 @@ def test_results_have_no_row_and_the_schema_of_any_result(name, options):
         lambda g: g.bfs(0),
         lambda g: g.sssp([0, 1]),
         lambda g: g.shortest_path(0, 1),
+        lambda g: g.k_shortest_paths(0, 1, 2),
+        lambda g: g.distances([0], [1]),
+        lambda g: g.nearest([0]),
+        lambda g: g.distances(VALUES[["vertex"]], VALUES[["vertex"]]),
         lambda g: g.ego(0),
         lambda g: g.betweenness_centrality([0]),
         lambda g: g.pagerank(personalization=VALUES),

@@ -117,6 +117,11 @@ CALLS = {
         {"source": 3, "target": 11, "weight": "cost"},
     ],
     "single_source_bellman_ford_path_length": [{"source": 3}, {"source": "a", "weight": "cost"}],
+    "multi_source_dijkstra_path_length": [
+        {"sources": {"a", 3}},
+        {"sources": [3, 12, "b"], "weight": "cost", "cutoff": 4},
+        {"sources": ["a"], "weight": None},
+    ],
     "single_source_shortest_path": [{"source": "a"}, {"source": "b", "cutoff": 2}],
     "single_target_shortest_path": [{"target": "a"}, {"target": "b", "cutoff": 2}],
     "single_target_shortest_path_length": [{"target": "a"}, {"target": "b", "cutoff": 2}],

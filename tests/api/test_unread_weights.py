@@ -32,6 +32,9 @@ UNREAD = {
     "ssnsp": lambda g: g.ssnsp(0),
     "earliest_arrival": None,  # undirected rows have no times of their own
     "shortest_path": lambda g: g.shortest_path(0, 4, weighted=False),
+    "k_shortest_paths": lambda g: g.k_shortest_paths(0, 4, 2, weighted=False),
+    "distances": lambda g: g.distances([0], [4], weighted=False),
+    "nearest": lambda g: g.nearest([4, 0], 2, weighted=False),
     "pagerank": lambda g: g.pagerank(weighted=False),
     "k_core": None,
     "hits": lambda g: g.hits(weighted=False),

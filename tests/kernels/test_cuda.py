@@ -49,6 +49,15 @@ MORE = {
         {**ids, "WEIGHT": weight}
         for ids, weight in zip(IDS, ("uint8", "int64", "float", "double"), strict=True)
     ],
+    "nearest": [
+        {**ids, "WEIGHT": weight, "DISTANCE": distance}
+        for ids, weight, distance in zip(
+            IDS,
+            ("uint8", "int64", "float", "double"),
+            ("int64", "int64", "double", "double"),
+            strict=True,
+        )
+    ],
     "leiden": SUMS,
     "louvain": SUMS,
     "peeling": [*IDS, *({**ids, "TIERED": "1"} for ids in IDS)],

@@ -10,6 +10,7 @@ from dask_graphgpu.engine.cpu.hits import hits as hits
 from dask_graphgpu.engine.cpu.induced import edges_among as edges_among
 from dask_graphgpu.engine.cpu.label_propagation import label_propagation as label_propagation
 from dask_graphgpu.engine.cpu.multi_bfs import multi_bfs as multi_bfs
+from dask_graphgpu.engine.cpu.nearest import nearest as nearest
 from dask_graphgpu.engine.cpu.neighbor_sample import neighbor_sample as neighbor_sample
 from dask_graphgpu.engine.cpu.neighbour_statistics import (
     neighbour_statistics as neighbour_statistics,

@@ -16,6 +16,7 @@ from dask_graphgpu.engine.gpu.label_propagation import label_propagation
 from dask_graphgpu.engine.gpu.louvain import leiden, louvain, smaller_communities
 from dask_graphgpu.engine.gpu.multi_bfs import multi_bfs
 from dask_graphgpu.engine.gpu.multi_source import run_each
+from dask_graphgpu.engine.gpu.nearest import nearest
 from dask_graphgpu.engine.gpu.neighbor_sample import neighbor_sample
 from dask_graphgpu.engine.gpu.neighbour_statistics import neighbour_statistics
 from dask_graphgpu.engine.gpu.path_counts import path_counts

@@ -11,6 +11,7 @@ References
 from dask_graphgpu.engine.best_links import best_links
 from dask_graphgpu.engine.cluster_shapes import cluster_batches, cluster_shapes
 from dask_graphgpu.engine.cpu.induced import edges_among
+from dask_graphgpu.engine.cpu.nearest import nearest
 from dask_graphgpu.engine.cpu.neighbor_sample import neighbor_sample
 from dask_graphgpu.engine.cpu.predecessors import path, predecessors
 from dask_graphgpu.engine.cpu.walks import random_walks
