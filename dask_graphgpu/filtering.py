@@ -15,7 +15,7 @@ from dask_graphgpu.arguments import is_real, refuse
 from dask_graphgpu.cluster.waiting import begun
 from dask_graphgpu.errors import InvalidArgument, briefly
 from dask_graphgpu.inputs import Built, BuiltOnRanks, Input
-from dask_graphgpu.io.times import is_time, number_of, units_of
+from dask_graphgpu.io.times import as_length, is_time, number_of
 from dask_graphgpu.partition.empty import EmptyPartition
 from dask_graphgpu.partition.empty import built as built_or_empty
 from dask_graphgpu.partition.filtered import Bound, filtered
@@ -156,24 +156,6 @@ def as_bound(name: str, value: Any, kind: Any) -> Bound:
         number: int | float = value.item() if hasattr(value, "item") else value
         return number
     refuse(name, value, f"is {_in_words(kind)}, or None")
-
-
-def as_length(name: str, value: Any, kind: Any) -> int | float:
-    """A length above 0 in the units of a column of some dtype."""
-    found: Any = value if is_real(value) else None
-    if is_time(kind):
-        found = None
-        with suppress(ValueError, TypeError):
-            found = units_of(value, kind)
-    if is_time(kind) and found is not None and found != int(found):
-        refuse(name, value, f"is a whole number of the units that a column of {kind} has")
-    if found is None or not 0 < found < math.inf:
-        what = "a length of time, such as pandas.Timedelta('1D')" if is_time(kind) else "a number"
-        refuse(name, value, f"is {what}, above 0")
-    length: int | float = (
-        int(found) if found == int(found) else float(found)
-    )  # as exact as the column
-    return length
 
 
 def _in_words(kind: Any) -> str:

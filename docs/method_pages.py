@@ -25,6 +25,7 @@ ALSO_CALLED = {
     "bridges": "cut edges",
     "clustering_coefficient": "local clustering coefficient, LCC",
     "core_number": "k-core decomposition, coreness",
+    "cycles": "simple cycles, circuits, temporal cycles, rings of payments, round-tripping",
     "degree": "in-degree, out-degree, degree centrality",
     "edge_betweenness_centrality": "Brandes' algorithm for edges",
     "ego": "ego network, ego graph, neighbourhood subgraph",

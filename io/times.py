@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from dask_graphgpu.arguments import is_real, refuse
 from dask_graphgpu.io.schema import value_type
 
 
@@ -79,3 +82,49 @@ def _unit(dtype: Any) -> Any:
     if pa.types.is_timestamp(kind):
         return kind.unit
     return "D" if pa.types.is_date32(kind) else "ms"
+
+
+def shown_as(kind: Any) -> np.dtype[Any]:
+    """The NumPy dtype in which results show values of a column of numbers or times; times in UTC."""
+    if is_time(kind):
+        return np.dtype(f"datetime64[{_shown_unit(kind)}]")
+    found = value_type(kind)
+    assert found is not None
+    shown: np.dtype[Any] = np.dtype(found.to_pandas_dtype())
+    return shown
+
+
+def as_shown(numbers: np.ndarray, kind: Any) -> np.ndarray:
+    """Values of a column, as edges carry them, as of `shown_as`."""
+    if not is_time(kind):
+        return numbers
+    times: np.ndarray = numbers.astype(f"datetime64[{_unit(kind)}]")
+    return times.astype(shown_as(kind))
+
+
+def _shown_unit(kind: Any) -> str:
+    unit = str(_unit(kind))
+    return "s" if unit == "D" else unit  # pandas has no days
+
+
+def as_length(name: str, value: Any, kind: Any) -> int | float:
+    """A length above 0 in the units of a column of some dtype.
+
+    Raises
+    ------
+    InvalidArgument
+    """
+    found: Any = value if is_real(value) else None
+    if is_time(kind):
+        found = None
+        with suppress(ValueError, TypeError):
+            found = units_of(value, kind)
+    if is_time(kind) and found is not None and found != int(found):
+        refuse(name, value, f"is a whole number of the units that a column of {kind} has")
+    if found is None or not 0 < found < math.inf:
+        what = "a length of time, such as pandas.Timedelta('1D')" if is_time(kind) else "a number"
+        refuse(name, value, f"is {what}, above 0")
+    length: int | float = (
+        int(found) if found == int(found) else float(found)
+    )  # as exact as the column
+    return length

@@ -20,6 +20,7 @@ from dask_graphgpu.algorithms.cluster_metrics import ClusterMetrics
 from dask_graphgpu.algorithms.clustering_coefficient import ClusteringCoefficient
 from dask_graphgpu.algorithms.coloring import Coloring
 from dask_graphgpu.algorithms.core_number import CoreNumber
+from dask_graphgpu.algorithms.cycles import Cycles
 from dask_graphgpu.algorithms.degree import Degree
 from dask_graphgpu.algorithms.ego import Ego
 from dask_graphgpu.algorithms.eigenvector_centrality import EigenvectorCentrality
@@ -84,6 +85,7 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "katz_centrality": KatzCentrality,
     "louvain": Louvain,
     "leiden": Leiden,
+    "cycles": Cycles,
     "ego": Ego,
     "degree": Degree,
     "khop_count": KhopCount,
@@ -120,6 +122,7 @@ __all__ = [
     "ClusteringCoefficient",
     "Coloring",
     "CoreNumber",
+    "Cycles",
     "Degree",
     "EdgeBetweennessCentrality",
     "Ego",

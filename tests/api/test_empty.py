@@ -32,6 +32,7 @@ NEEDS = {
     "run": {"program": PROGRAM},
     "random_walks": {"length": 2},
     "neighbor_sample": {"fanout": [2]},
+    "cycles": {"max_length": 3},
 }
 OF_A_VERTEX = ("bfs", "sssp", "sswp", "ssnsp", "shortest_path", "ego")
 OF_NO_CYCLE = ("topological_order", "longest_path")

@@ -49,6 +49,7 @@ UNREAD = {
     "project": None,  # it is not bipartite
     "random_walks": lambda g: g.random_walks(length=3),
     "neighbor_sample": None,
+    "cycles": lambda g: g.cycles(3),
     "katz_centrality": lambda g: g.katz_centrality(alpha=0.01, weighted=False),
     "eigenvector_centrality": lambda g: g.eigenvector_centrality(weighted=False),
     "longest_path": None,

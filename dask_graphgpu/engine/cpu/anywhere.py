@@ -6,6 +6,7 @@ from dask_graphgpu.engine.cpu.bfs import bfs as bfs
 from dask_graphgpu.engine.cpu.biconnected import biconnected_edges as biconnected_edges
 from dask_graphgpu.engine.cpu.biconnected import bridges as bridges
 from dask_graphgpu.engine.cpu.biconnected import num_blocks as num_blocks
+from dask_graphgpu.engine.cpu.cycles import cycles as cycles
 from dask_graphgpu.engine.cpu.hits import hits as hits
 from dask_graphgpu.engine.cpu.induced import edges_among as edges_among
 from dask_graphgpu.engine.cpu.label_propagation import label_propagation as label_propagation

@@ -9,6 +9,7 @@ from dask_graphgpu.engine.gpu.betweenness import betweenness, edge_betweenness
 from dask_graphgpu.engine.gpu.bfs import bfs
 from dask_graphgpu.engine.gpu.biconnected import biconnected_edges, bridges, num_blocks
 from dask_graphgpu.engine.gpu.components import components
+from dask_graphgpu.engine.gpu.cycles import cycles
 from dask_graphgpu.engine.gpu.hits import hits
 from dask_graphgpu.engine.gpu.induced import edges_among
 from dask_graphgpu.engine.gpu.jaccard import jaccard_of_pairs, jaccard_two_hop
