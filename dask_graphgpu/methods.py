@@ -86,6 +86,7 @@ class Methods:
     betweenness_centrality = _method(algorithms.BetweennessCentrality)
     edge_betweenness_centrality = _method(algorithms.EdgeBetweennessCentrality)
     cycles = _method(algorithms.Cycles)
+    triad_census = _method(algorithms.TriadCensus)
     ego = _method(algorithms.Ego)
     degree = _method(algorithms.Degree)
     khop_count = _method(algorithms.KhopCount)

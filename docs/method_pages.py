@@ -48,6 +48,7 @@ ALSO_CALLED = {
     "sssp": "single-source shortest paths, Dijkstra's algorithm, distances",
     "sswp": "single-source widest paths, bottleneck or maximum-capacity paths",
     "strongly_connected_components": "SCC",
+    "triad_census": "triadic census, directed motifs of three vertices",
     "triangle_count": "triangles",
     "weakly_connected_components": "connected components, WCC, union-find, clusters of pairs",
 }

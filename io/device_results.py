@@ -21,7 +21,7 @@ def empty_frame(columns: dict[str, ColumnType], schema: EdgeSchema) -> Any:
     for name, kind in columns.items():
         names = names_of(name, kind, schema)
         if not kind.vertex:
-            out[names[0]] = cudf.Series([], dtype=kind.dtype)
+            out[names[0]] = cudf.Series([], dtype="str" if _is_text(kind) else kind.dtype)
             continue
         for column, dtype in zip(names, schema.ids, strict=True):
             out[column] = cudf.Series([], dtype=_integer(dtype) or "str")
@@ -44,8 +44,11 @@ def to_frame(
         data, valid = table[name].data, table[name].valid if kind.nullable else None
         names = names_of(name, kind, schema)
         if not kind.vertex:
+            if _is_text(kind):
+                out[names[0]] = cudf.Series(data[rows].tolist(), dtype="str")
+                continue
             data = cupy.ascontiguousarray(cupy.asarray(data[rows], kind.dtype))
-            out[names[0]] = series_of(data, None if valid is None else valid[rows])
+            out[names[0]] = series_of(data, None if valid is None else cupy.asarray(valid[rows]))
             continue
         found = ids.take(data, valid, rows)
         for column, dtype, series in zip(names, schema.ids, found, strict=True):
@@ -70,6 +73,9 @@ def assemble(
         names = names_of(name, kind, schema)
         if not kind.vertex:
             data, valid = table[name].data, table[name].valid if kind.nullable else None
+            if _is_text(kind):
+                out[names[0]] = cudf.Series(data.tolist(), dtype="str")
+                continue
             data = cupy.ascontiguousarray(cupy.asarray(data, kind.dtype))
             out[names[0]] = series_of(data, None if valid is None else cupy.asarray(valid))
             continue
@@ -86,6 +92,11 @@ def series_of_ids(ids: list[pa.Array]) -> list[Any]:
 
 def _series(ids: Any) -> Any:
     return ids if isinstance(ids, cudf.Series) else cudf.Series.from_arrow(ids)
+
+
+def _is_text(kind: ColumnType) -> bool:
+    """Whether a column has words, which are an array in host memory."""
+    return np.dtype(kind.dtype).kind == "U"
 
 
 def _integer(dtype: Any) -> np.dtype[Any] | None:

@@ -16,7 +16,7 @@ from dask_graphgpu.partition.ids import VertexIds
 
 @dataclass(frozen=True)
 class ColumnType:
-    """Type of a result column: a number of ``dtype``, or a vertex; with or without nulls.
+    """Type of a result column: a number or a time of ``dtype``, a word ("U4") or a vertex; with or without nulls.
 
     ``names`` are those of the frame's columns, a vertex may take several; (): see `names_of`.
     """

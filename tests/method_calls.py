@@ -61,6 +61,7 @@ IN_PLACES = {
         thresholds=[2, 5], max_size=100
     ),
     "metrics": lambda graph: graph.cluster_metrics(),
+    "triads": lambda graph: graph.triad_census(),
     "cycles": lambda graph: graph.cycles(2),
     "best links": lambda graph: graph.best_links(),
     "components with labels": lambda graph: graph.weakly_connected_components(labels=FEW),

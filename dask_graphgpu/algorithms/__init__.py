@@ -51,6 +51,7 @@ from dask_graphgpu.algorithms.sssp import SSSP
 from dask_graphgpu.algorithms.sswp import SSWP
 from dask_graphgpu.algorithms.strongly_connected_components import StronglyConnectedComponents
 from dask_graphgpu.algorithms.topological_order import TopologicalOrder
+from dask_graphgpu.algorithms.triad_census import TriadCensus
 from dask_graphgpu.algorithms.triangle_count import TriangleCount
 from dask_graphgpu.algorithms.weakly_connected_components import WeaklyConnectedComponents
 
@@ -86,6 +87,7 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "louvain": Louvain,
     "leiden": Leiden,
     "cycles": Cycles,
+    "triad_census": TriadCensus,
     "ego": Ego,
     "degree": Degree,
     "khop_count": KhopCount,
@@ -151,6 +153,7 @@ __all__ = [
     "Similar",
     "StronglyConnectedComponents",
     "TopologicalOrder",
+    "TriadCensus",
     "TriangleCount",
     "WeaklyConnectedComponents",
 ]

@@ -45,3 +45,22 @@ class Patterns(Protocol):
         InvalidArgument
             There are more than ``rule.limit``.
         """
+
+    def directed_triangles(
+        self, view: View, edges: tuple[Any, Any], report: Report
+    ) -> tuple[dict[tuple[int, int], int], list[int]]:
+        """Triangles by the directions of their edges, and pairs of edges of one vertex.
+
+        Parameters
+        ----------
+        view : View
+            Whose edges they are; of an undirected one they lead both ways.
+        edges : tuple of arrays
+            Sources and destinations of all edges, as `edges_among` gives them. On ranks each gives its own. Repeats and
+            self-loops do not count.
+
+        Returns
+        -------
+        sums, triangles
+            What `triads.census` takes, of the whole graph.
+        """

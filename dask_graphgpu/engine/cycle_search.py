@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from dask_graphgpu.engine.whole_edges import check_number, everywhere
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.report import Report
@@ -85,6 +86,7 @@ class Core:
         inside[source] = True
         inside[destination] = True
         members = xp.flatnonzero(inside)
+        check_number(len(members), "cycles")
         number = xp.cumsum(inside, dtype=np.uint64) - np.uint64(1)
         source, destination = number[source], number[destination]
         if rule.timed:
@@ -110,6 +112,7 @@ class Core:
         rule: CycleRule,
     ) -> Core:
         times, keys = xp.unique(_wide(given), return_inverse=True)
+        check_number(len(times), "cycles", "different times")
         keys = keys.astype(np.uint64)
         last = xp.empty(0, np.uint32)
         if rule.within is not None and len(times):
@@ -164,7 +167,7 @@ def search(
     """
     begun, ranks = time.perf_counter(), view.ranks
     source, destination, times = (
-        None if each is None else xp.asarray(_everywhere(ranks, each)) for each in edges
+        None if each is None else xp.asarray(everywhere(ranks, each)) for each in edges
     )
     core = Core.of(xp, view.graph_vertices, (source, destination, times), rule)
     first, last = core.share(ranks)
@@ -183,11 +186,6 @@ def search(
         bytes=vertices.nbytes * (1 if keys is None else 2), seconds=time.perf_counter() - begun,
     )  # fmt: skip
     return _as_rows(xp, core, vertices, keys, int(every[: ranks.rank].sum()))
-
-
-def _everywhere(ranks: Ranks, array: Any) -> Any:
-    """What all ranks have of an array. Collective."""
-    return array if ranks.size == 1 else np.concatenate(ranks.all_gather(array))
 
 
 def _as_rows(xp: ModuleType, core: Core, vertices: Any, keys: Any, first: int) -> Found:

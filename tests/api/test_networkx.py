@@ -116,6 +116,7 @@ CALLS = {
         {}, {"source": "a"}, {"target": "a"}, {"source": "a", "weight": "cost"}, {"weight": "cost"},
         {"source": 3, "target": 11, "weight": "cost"},
     ],
+    "simple_cycles": [{"length_bound": k} for k in (1, 2, 3, 5)],
     "single_source_bellman_ford_path_length": [{"source": 3}, {"source": "a", "weight": "cost"}],
     "single_source_shortest_path": [{"source": "a"}, {"source": "b", "cutoff": 2}],
     "single_target_shortest_path": [{"target": "a"}, {"target": "b", "cutoff": 2}],

@@ -22,5 +22,6 @@ from dask_graphgpu.engine.cpu.programs import run as run
 from dask_graphgpu.engine.cpu.spanning_forest import spanning_forest as spanning_forest
 from dask_graphgpu.engine.cpu.trusses import trussness as trussness
 from dask_graphgpu.engine.cpu.walks import random_walks as random_walks
+from dask_graphgpu.engine.directed_triangles import directed_triangles as directed_triangles
 from dask_graphgpu.engine.score_levels import components_at as components_at
 from dask_graphgpu.engine.simple_degrees import simple_degrees as simple_degrees

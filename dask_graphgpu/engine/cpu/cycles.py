@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from dask_graphgpu.engine import cycle_search
-from dask_graphgpu.engine.cpu.edges import InMemory, Paged, passes_over
 from dask_graphgpu.engine.cycle_search import Core, CycleRule, Found
+from dask_graphgpu.engine.whole_edges import require_room
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.chunk import to_host
@@ -36,20 +36,17 @@ def cycles(view: AnyView, edges: tuple[Any, Any, Any], rule: CycleRule, report: 
     Depth-first from each edge [1]_, by time within the time that its cycles may take [2]_.
     """
     source, destination, times = (None if each is None else to_host(each) for each in edges)
-    with passes_over(view.out, report) as passes:
-        passes.require(_BUILDING * len(edges[0]), f"cycles along {len(edges[0]):,} edges")
-        made = partial(_Search, passes)
-        return cycle_search.search(np, view, (source, destination, times), rule, report, made)
+    require_room(view, _BUILDING * len(edges[0]), f"cycles along {len(edges[0]):,} edges")
+    made = partial(_Search, view)
+    return cycle_search.search(np, view, (source, destination, times), rule, report, made)
 
 
 class _Search:
     """See `cycle_search.Search`."""
 
-    def __init__(
-        self, passes: InMemory | Paged, core: Core, rule: CycleRule, first: int, last: int
-    ) -> None:
+    def __init__(self, view: AnyView, core: Core, rule: CycleRule, first: int, last: int) -> None:
         length = max(min(rule.max_length, len(core.members)), 1)
-        self._passes, self._rule = passes, rule
+        self._view, self._rule = view, rule
         self._counts = np.zeros(last - first, np.int64)
         rows = (
             (core.out_offsets, core.out_ends, core.out_keys),
@@ -68,9 +65,8 @@ class _Search:
         return sum(number for number, _ in found), max((long for _, long in found), default=0)
 
     def listed(self, number: int, longest: int) -> tuple[np.ndarray, np.ndarray | None]:
-        self._passes.require(
-            number * longest * (36 if self._rule.timed else 20), f"{number:,} cycles"
-        )
+        row = longest * (36 if self._rule.timed else 20)
+        require_room(self._view, number * row, f"{number:,} cycles")
         vertices = np.zeros((number, longest), np.uint32)
         keys = np.zeros(vertices.shape if self._rule.timed else (0, 0), np.uint32)
         self._search(number, offsets_of(self._counts), True, (vertices, keys))

@@ -5,6 +5,7 @@ Of the engines it may import `cuda`.
 
 from dask_graphgpu.engine.best_links import best_links
 from dask_graphgpu.engine.cluster_shapes import cluster_batches, cluster_shapes
+from dask_graphgpu.engine.directed_triangles import directed_triangles
 from dask_graphgpu.engine.gpu.betweenness import betweenness, edge_betweenness
 from dask_graphgpu.engine.gpu.bfs import bfs
 from dask_graphgpu.engine.gpu.biconnected import biconnected_edges, bridges, num_blocks

@@ -10,6 +10,7 @@ from dask_graphgpu.engine.cpu.induced import edges_among
 from dask_graphgpu.engine.cpu.neighbor_sample import neighbor_sample
 from dask_graphgpu.engine.cpu.predecessors import path
 from dask_graphgpu.engine.cpu.walks import random_walks
+from dask_graphgpu.engine.directed_triangles import directed_triangles
 from dask_graphgpu.engine.score_levels import components_at
 from dask_graphgpu.engine.shortcuts import (
     multi_bfs,
