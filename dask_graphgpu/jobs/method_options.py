@@ -75,6 +75,8 @@ def algorithm_options(algorithm: type) -> list[click.Parameter]:
         if field.name in IDS or or_frame:
             metavar = "ID" if field.name in IDS else "ID|PATH"
             more |= {"multiple": True, "metavar": metavar, "default": None if required else ()}
+        elif "length of time" in said.kind:
+            more |= {"metavar": "NUMBER|LENGTH", "type": number_or_text}
         elif Any in kinds:  # a frame, a column of the vertices frame, and where it says so a number
             more["metavar"] = "NUMBER|PATH|COL" if float in kinds else "PATH|COL"
             more["type"] = number_or_text if float in kinds else str
