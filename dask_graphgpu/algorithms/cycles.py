@@ -69,12 +69,13 @@ class Cycles(Algorithm):
     Only edges within strongly connected components of two vertices or more are looked at; of an undirected graph, those
     within the 2-core. They are searched depth-first from each edge that a cycle may begin with, along larger vertices
     or later edges. The last two edges of a path are found together, by way of the shorter of two rows: that of its last
-    vertex or that of edges back to the first. This is done twice, to count and to list.
+    vertex or that of edges back to the first. On the CPU, vertices that two edges do not lead back from are passed over
+    where many are come to. This is done twice, to count and to list.
 
     Cost: O(E d^(max_length - 3)) rows that are searched by bisection, where d edges of a vertex are in question: those
-    within ``within``. Memory: 16 bytes for each of these edges, with ``time`` 24 and 8 more for its count; 4 bytes
-    for each position of each cycle that ``max_length`` allows, with ``time`` 8, three times while they are sorted. On
-    several ranks each has all edges in question and searches from a part of them.
+    within ``within``. Memory: 100 bytes for each edge that is looked at while rows are sorted, a third of that then; 4
+    bytes for each position of each cycle, with ``time`` 8, four times while cycles are sorted; on the CPU 8 bytes a
+    vertex and thread. On several ranks each has all these edges and searches from a part of them.
     """
 
     max_length: int

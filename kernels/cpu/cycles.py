@@ -6,11 +6,17 @@ edges : those of `engine.cycle_search.Core`, which says what keys are
 root : the vertex at which a cycle begins; path[0]
 taken : of each vertex of the path the key of the edge that leaves it
 after, until : keys of edges to come are above the one, and not above the other
+reach : of each vertex the last key at which it may be left to come to the root by two edges or one; 0: it may not
 """
 
 import numpy as np
 
 from dask_graphgpu.kernels.compile import inner, jit
+
+WORTH = (
+    16  # vertices with two edges left, from which on it is looked which of them lead to the root
+)
+FURTHER = 32  # so many times as many are taken to be one edge further
 
 _ONE = np.uint32(1)
 
@@ -107,7 +113,52 @@ def _pairs(out, into, near, ways, backs, path, taken, depth, after, asked, lists
 
 
 @inner
-def _from_edge(out, into, near, path, taken, cursor, stop, after, asked, most, lists, cycles, at):
+def _note(reach, touched, number, x, key):
+    """Note that a vertex may be left at a key, if not later; how many vertices have one."""
+    before = reach[x]
+    if before >= key:
+        return number
+    reach[x] = key
+    if before == 0:
+        touched[number] = x
+        number += 1
+    return number
+
+
+@inner
+def _reaching(into, backs, after, timed, steps, reach, touched):
+    """Note of each vertex the last key of a first one of two edges to the root, or of one; how many have any.
+
+    -1 where that takes more than so many ``steps``. Not timed, keys are 1.
+    """
+    number = 0
+    for b in range(backs[0], backs[1]):
+        z, key = into[1][b], into[2][b]
+        begin, end = into[0][z], into[0][z + 1]
+        begin = _after(into[2], begin, end, after)
+        if timed:
+            end = _after(into[2], begin, end, key - _ONE)
+        steps -= end - begin + 1
+        if steps < 0:
+            _forget(reach, touched, number)
+            return -1
+        number = _note(reach, touched, number, z, key if timed else _ONE)
+        for a in range(begin, end):
+            way = into[2][a] if timed else _ONE
+            number = _note(reach, touched, number, into[1][a], way)
+    return number
+
+
+@inner
+def _forget(reach, touched, number):
+    for i in range(number):
+        reach[touched[i]] = 0
+
+
+@inner
+def _from_edge(
+    out, into, near, path, taken, cursor, stop, reach, touched, after, asked, most, lists, cycles, at
+):  # fmt: skip
     """Find the cycles that begin with the edge path[0], path[1]; how many there are, and how long the longest is."""
     length, timed, directed, until = asked
     found, longest = 0, 0
@@ -120,6 +171,14 @@ def _from_edge(out, into, near, path, taken, cursor, stop, after, asked, most, l
     if timed:
         until = into[2][backs[1] - 1]
     asked = length, timed, directed, until
+    reached = -1
+    if length >= 4:
+        v = path[1]
+        begin = _after(out[2], out[0][v], out[0][v + 1], after)
+        end = _after(out[2], begin, out[0][v + 1], until)
+        entries = (end - begin) * (1 if length == 4 else FURTHER)
+        if entries > WORTH:
+            reached = _reaching(into, backs, after, timed, entries, reach, touched)
     depth, entered = 1, True
     while depth > 0:
         if entered:
@@ -159,11 +218,17 @@ def _from_edge(out, into, near, path, taken, cursor, stop, after, asked, most, l
             continue
         a = cursor[depth]
         cursor[depth] = a + 1
+        if reached >= 0 and depth + 3 == length:  # two edges are left from there
+            latest = reach[out[1][a]]
+            if latest == 0 or (timed and latest <= out[2][a]):
+                continue
         if not _passed(path, depth, out[1][a]):
             taken[depth] = out[2][a]
             depth += 1
             path[depth] = out[1][a]
             entered = True
+    if reached > 0:
+        _forget(reach, touched, reached)
     return found, longest
 
 
@@ -187,6 +252,8 @@ def search(lo, hi, out, into, near, last, asked, begin, counts, most, starts, li
     length, timed, directed, until = asked
     path, taken = np.empty(length + 1, np.uint32), np.empty(length + 1, np.uint32)
     cursor, stop = np.empty(length + 1, np.int64), np.empty(length + 1, np.int64)
+    reach = np.zeros(len(out[0]) if length >= 4 else 0, np.uint32)
+    touched = np.empty_like(reach)
     total, longest = 0, 0
     root = np.searchsorted(out[0], lo, side="right") - 1
     for e in range(lo, hi):
@@ -205,7 +272,7 @@ def search(lo, hi, out, into, near, last, asked, begin, counts, most, starts, li
             after = taken[0] if timed else path[0]
             end = last[taken[0]] if len(last) else until
             found, long = _from_edge(
-                out, into, near, path, taken, cursor, stop, after, (length, timed, directed, end), most,
+                out, into, near, path, taken, cursor, stop, reach, touched, after, (length, timed, directed, end), most,
                 lists, cycles, at,
             )  # fmt: skip
         if not lists:
