@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 from uuid import uuid4
 
 from dask.delayed import delayed
 
-from dask_graphgpu.arguments import is_real, refuse
+from dask_graphgpu.arguments import refuse
 from dask_graphgpu.cluster.waiting import begun
 from dask_graphgpu.errors import InvalidArgument, briefly
 from dask_graphgpu.inputs import Built, BuiltOnRanks, Input
-from dask_graphgpu.io.times import as_bound, is_time, units_of
+from dask_graphgpu.io.times import as_bound, as_length
 from dask_graphgpu.partition.empty import EmptyPartition
 from dask_graphgpu.partition.empty import built as built_or_empty
 from dask_graphgpu.partition.filtered import Bound, filtered
@@ -143,24 +142,6 @@ def check_part(made: Input, column: str, method: str) -> Built:
             f".persist(columns=[{column!r}]) or .save(path, columns=[{column!r}])"
         )
     return made
-
-
-def as_length(name: str, value: Any, kind: Any) -> int | float:
-    """A length above 0 in the units of a column of some dtype."""
-    found: Any = value if is_real(value) else None
-    if is_time(kind):
-        found = None
-        with suppress(ValueError, TypeError):
-            found = units_of(value, kind)
-    if is_time(kind) and found is not None and found != int(found):
-        refuse(name, value, f"is a whole number of the units that a column of {kind} has")
-    if found is None or not 0 < found < math.inf:
-        what = "a length of time, such as pandas.Timedelta('1D')" if is_time(kind) else "a number"
-        refuse(name, value, f"is {what}, above 0")
-    length: int | float = (
-        int(found) if found == int(found) else float(found)
-    )  # as exact as the column
-    return length
 
 
 def _carried(made: Built, column: str) -> str:

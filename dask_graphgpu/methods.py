@@ -90,6 +90,8 @@ class Methods:
     minimum_spanning_forest = _method(algorithms.MinimumSpanningForest)
     betweenness_centrality = _method(algorithms.BetweennessCentrality)
     edge_betweenness_centrality = _method(algorithms.EdgeBetweennessCentrality)
+    cycles = _method(algorithms.Cycles)
+    triad_census = _method(algorithms.TriadCensus)
     ego = _method(algorithms.Ego)
     degree = _method(algorithms.Degree)
     khop_count = _method(algorithms.KhopCount)

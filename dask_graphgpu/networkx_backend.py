@@ -22,6 +22,7 @@ from dask_graphgpu.networkx_functions import (
     distances,
     links,
     paths,
+    patterns,
     shapes,
     traversal,
     trees,
@@ -33,8 +34,8 @@ from dask_graphgpu.networkx_graph import BackendGraph, convert_from_nx, convert_
 __all__ = ["BackendGraph", "can_run", "convert_from_nx", "convert_to_nx", "should_run"]
 
 _FAMILIES = (
-    biconnectivity, centrality, communities, components, cores, degrees, distances, links, paths, shapes, traversal,
-    trees, triangles,
+    biconnectivity, centrality, communities, components, cores, degrees, distances, links, paths, patterns, shapes,
+    traversal, trees, triangles,
 )  # fmt: skip
 globals().update(FUNCTIONS)  # NetworkX looks for them here
 

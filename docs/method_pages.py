@@ -25,6 +25,7 @@ ALSO_CALLED = {
     "bridges": "cut edges",
     "clustering_coefficient": "local clustering coefficient, LCC",
     "core_number": "k-core decomposition, coreness",
+    "cycles": "simple cycles, circuits, temporal cycles, rings of payments, round-tripping",
     "degree": "in-degree, out-degree, degree centrality",
     "earliest_arrival": "temporal paths, time-respecting paths, contact tracing",
     "distances": "many-to-many distances, distance matrix, OD matrix",
@@ -53,6 +54,7 @@ ALSO_CALLED = {
     "sssp": "single-source shortest paths, Dijkstra's algorithm, distances",
     "sswp": "single-source widest paths, bottleneck or maximum-capacity paths",
     "strongly_connected_components": "SCC",
+    "triad_census": "triadic census, directed motifs of three vertices",
     "triangle_count": "triangles",
     "weakly_connected_components": "connected components, WCC, union-find, clusters of pairs",
 }

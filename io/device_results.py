@@ -21,7 +21,9 @@ def empty_frame(columns: dict[str, ColumnType], schema: EdgeSchema) -> Any:
     for name, kind in columns.items():
         names = names_of(name, kind, schema)
         if not kind.vertex:
-            out[names[0]] = cudf.Series([], dtype=kind.time or kind.dtype)
+            out[names[0]] = cudf.Series(
+                [], dtype="str" if _is_text(kind) else kind.time or kind.dtype
+            )
             continue
         for column, dtype in zip(names, schema.ids, strict=True):
             out[column] = cudf.Series([], dtype=_integer(dtype) or "str")
@@ -44,6 +46,9 @@ def to_frame(
         data, valid = table[name].data, table[name].valid if kind.nullable else None
         names = names_of(name, kind, schema)
         if not kind.vertex:
+            if _is_text(kind):
+                out[names[0]] = cudf.Series(data[rows].tolist(), dtype="str")
+                continue
             data = cupy.ascontiguousarray(cupy.asarray(data[rows], kind.dtype))
             out[names[0]] = _numbers(data, None if valid is None else valid[rows], kind)
             continue
@@ -70,6 +75,9 @@ def assemble(
         names = names_of(name, kind, schema)
         if not kind.vertex:
             data, valid = table[name].data, table[name].valid if kind.nullable else None
+            if _is_text(kind):
+                out[names[0]] = cudf.Series(data.tolist(), dtype="str")
+                continue
             data = cupy.ascontiguousarray(cupy.asarray(data, kind.dtype))
             out[names[0]] = _numbers(data, None if valid is None else cupy.asarray(valid), kind)
             continue
@@ -91,6 +99,11 @@ def series_of_ids(ids: list[pa.Array]) -> list[Any]:
 
 def _series(ids: Any) -> Any:
     return ids if isinstance(ids, cudf.Series) else cudf.Series.from_arrow(ids)
+
+
+def _is_text(kind: ColumnType) -> bool:
+    """Whether a column has words, which are an array in host memory."""
+    return np.dtype(kind.dtype).kind == "U"
 
 
 def _integer(dtype: Any) -> np.dtype[Any] | None:

@@ -19,7 +19,7 @@ _SEPARATE = 50  # columns that are arrays of their own
 
 @dataclass(frozen=True)
 class ColumnType:
-    """Type of a result column: a number of ``dtype``, or a vertex; with or without nulls.
+    """Type of a result column: a number or a time of ``dtype``, a word ("U4") or a vertex; with or without nulls.
 
     ``names`` are those of the frame's columns, a vertex may take several; (): see `names_of`.
     ``time`` : dtype of the frame's column where the numbers, of int64, are those of `times.as_numbers`.

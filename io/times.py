@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import suppress
 from typing import Any
 
@@ -106,3 +107,26 @@ def _unit(dtype: Any) -> Any:
     if pa.types.is_timestamp(kind):
         return kind.unit
     return "D" if pa.types.is_date32(kind) else "ms"
+
+
+def as_length(name: str, value: Any, kind: Any) -> int | float:
+    """A length above 0 in the units of a column of some dtype.
+
+    Raises
+    ------
+    InvalidArgument
+    """
+    found: Any = value if is_real(value) else None
+    if is_time(kind):
+        found = None
+        with suppress(ValueError, TypeError):
+            found = units_of(value, kind)
+    if is_time(kind) and found is not None and found != int(found):
+        refuse(name, value, f"is a whole number of the units that a column of {kind} has")
+    if found is None or not 0 < found < math.inf:
+        what = "a length of time, such as pandas.Timedelta('1D')" if is_time(kind) else "a number"
+        refuse(name, value, f"is {what}, above 0")
+    length: int | float = (
+        int(found) if found == int(found) else float(found)
+    )  # as exact as the column
+    return length

@@ -66,6 +66,8 @@ IN_PLACES = {
     ),
     "metrics": lambda graph: graph.cluster_metrics(),
     "quality of groups": lambda graph: graph.partition_quality(GROUPS),
+    "triads": lambda graph: graph.triad_census(),
+    "cycles": lambda graph: graph.cycles(2),
     "best links": lambda graph: graph.best_links(),
     "components with labels": lambda graph: graph.weakly_connected_components(labels=FEW),
     "degree": lambda graph: graph.degree(),

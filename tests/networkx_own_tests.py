@@ -31,6 +31,7 @@ PARTS = (
             "bridges",
             "cluster",
             "core",
+            "cycles::TestCycleEnumeration",
             "dag",
             "distance_measures::TestBarycenter",
             *(
@@ -44,6 +45,7 @@ PARTS = (
             "reciprocity",
             "regular",
             "smetric",
+            "triads",
             "wiener",
         )
     ),

@@ -300,3 +300,25 @@ def predecessors(n, edges, source, distance, *, directed=True, hops=False, rank=
             raise AssertionError("distances that no path explains")
         found.update(level)
     return [found.get(v, v) for v in range(n)]
+
+
+def cycles_in_time(rows, length, within):
+    """Cycles of rows (source, destination, time) in growing time: each sequence of rows that is one, in order."""
+    found = []
+
+    def go_on(path, last):
+        for source, destination, time in rows:
+            if source != last or (path and not time > path[-1][1]):
+                continue
+            start = path[0][1] if path else time
+            on = [*path, (source, time)]
+            if within is not None and time - start > within:
+                continue
+            if destination == on[0][0]:
+                found.append(on)
+            elif len(on) < length and destination not in [vertex for vertex, _ in on]:
+                go_on(on, destination)
+
+    for first in {source for source, *_ in rows}:
+        go_on([], first)
+    return sorted(found)

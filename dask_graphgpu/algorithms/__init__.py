@@ -20,9 +20,10 @@ from dask_graphgpu.algorithms.cluster_metrics import ClusterMetrics
 from dask_graphgpu.algorithms.clustering_coefficient import ClusteringCoefficient
 from dask_graphgpu.algorithms.coloring import Coloring
 from dask_graphgpu.algorithms.core_number import CoreNumber
+from dask_graphgpu.algorithms.cycles import Cycles
 from dask_graphgpu.algorithms.degree import Degree
-from dask_graphgpu.algorithms.earliest_arrival import EarliestArrival
 from dask_graphgpu.algorithms.distances import Distances
+from dask_graphgpu.algorithms.earliest_arrival import EarliestArrival
 from dask_graphgpu.algorithms.ego import Ego
 from dask_graphgpu.algorithms.eigenvector_centrality import EigenvectorCentrality
 from dask_graphgpu.algorithms.fastrp import FastRP
@@ -56,6 +57,7 @@ from dask_graphgpu.algorithms.sssp import SSSP
 from dask_graphgpu.algorithms.sswp import SSWP
 from dask_graphgpu.algorithms.strongly_connected_components import StronglyConnectedComponents
 from dask_graphgpu.algorithms.topological_order import TopologicalOrder
+from dask_graphgpu.algorithms.triad_census import TriadCensus
 from dask_graphgpu.algorithms.triangle_count import TriangleCount
 from dask_graphgpu.algorithms.weakly_connected_components import WeaklyConnectedComponents
 
@@ -95,6 +97,8 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "katz_centrality": KatzCentrality,
     "louvain": Louvain,
     "leiden": Leiden,
+    "cycles": Cycles,
+    "triad_census": TriadCensus,
     "ego": Ego,
     "degree": Degree,
     "khop_count": KhopCount,
@@ -132,9 +136,10 @@ __all__ = [
     "ClusteringCoefficient",
     "Coloring",
     "CoreNumber",
+    "Cycles",
     "Degree",
-    "EarliestArrival",
     "Distances",
+    "EarliestArrival",
     "EdgeBetweennessCentrality",
     "Ego",
     "EigenvectorCentrality",
@@ -166,6 +171,7 @@ __all__ = [
     "Similar",
     "StronglyConnectedComponents",
     "TopologicalOrder",
+    "TriadCensus",
     "TriangleCount",
     "WeaklyConnectedComponents",
 ]

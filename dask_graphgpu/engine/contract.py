@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from dask_graphgpu.engine.contract_features import Features
 from dask_graphgpu.engine.contract_groups import Groups
+from dask_graphgpu.engine.contract_patterns import Patterns
 from dask_graphgpu.engine.contract_samples import Samples
 from dask_graphgpu.engine.contract_searches import Searches
 from dask_graphgpu.engine.contract_similarity import Similarities
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from dask_graphgpu.report import Report
 
 
-class Engine(Searches, Groups, Similarities, Features, Samples, Protocol):
+class Engine(Searches, Groups, Similarities, Features, Samples, Patterns, Protocol):
     """What algorithms call; arguments and results are those of every engine."""
 
     def run(self, program: VertexProgram, view: View, options: RunOptions) -> State:

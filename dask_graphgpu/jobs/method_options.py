@@ -77,6 +77,8 @@ def algorithm_options(algorithm: type) -> list[click.Parameter]:
             more |= {"multiple": True, "metavar": metavar, "default": None if required else ()}
         elif "pandas.Timestamp" in said.kind:
             more |= {"metavar": "NUMBER|TIME", "type": number_or_text}
+        elif "length of time" in said.kind:
+            more |= {"metavar": "NUMBER|LENGTH", "type": number_or_text}
         elif Any in kinds:  # a frame, a column of the vertices frame, and where it says so a number
             more["metavar"] = "NUMBER|PATH|COL" if float in kinds else "PATH|COL"
             more["type"] = number_or_text if float in kinds else str

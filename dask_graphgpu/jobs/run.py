@@ -9,7 +9,7 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from typing import Any
@@ -89,7 +89,9 @@ def run(
                 made[step.graph] = graph
                 held.add(step.graph)
             elif uses[step.graph] > 1 and step.graph not in held:
-                columns = {c for s in steps if s.graph == step.graph for c in _edge_columns(s)}
+                there = [s for j, s in enumerate(steps) if j == i or j not in looked.waiting]
+                sharing = [other for other in there if other.graph == step.graph]
+                columns = {c for other in sharing for c in _columns_read(other, graph.schema)}
                 graph = StepGraph(graph.handle.persist(columns=sorted(columns)), graph.schema)
                 made[step.graph] = graph
                 held.add(step.graph)
@@ -150,6 +152,18 @@ class _Asked:
 def _edge_columns(step: Step) -> list[str]:
     """Columns that a build step keeps."""
     return [name for name in step.arguments.get("edge_columns", "").split(",") if name]
+
+
+def _columns_read(step: Step, schema: EdgeSchema) -> Iterable[str]:
+    """Edge columns that a step keeps or its method reads."""
+    if step.algorithm == "build":
+        return _edge_columns(step)
+    arguments = _arguments(step, schema)
+    if step.algorithm == "features":
+        each = [feature.algorithm for feature in features_asked(arguments["methods"], schema)]
+    else:
+        each = [ALGORITHMS[step.algorithm](**arguments)]
+    return (column for algorithm in each for column in algorithm.edge_columns())
 
 
 def _ask(step: Step, graph: StepGraph, output: Place | None = None) -> _Asked | None:

@@ -125,8 +125,8 @@ def _default(name: str, key: str) -> Any:
 
 # Arguments that have to be left out, where a function has them.
 _LEFT_OUT = (
-    "attr", "core_number", "dangling", "distance", "e", "nbunch", "nstart", "root", "sort_neighbors", "sources", "sp",
-    "top_nodes",
+    "attr", "core_number", "dangling", "distance", "e", "nbunch", "nodelist", "nstart", "root", "sort_neighbors",
+    "sources", "sp", "top_nodes",
 )  # fmt: skip
 _WITH_NODES = {"average_clustering", "average_neighbor_degree", "clustering", "triangles"}
 _UNWEIGHTED = {
@@ -238,6 +238,12 @@ def _of_both_degrees(given: Mapping[str, Any]) -> str:
     return "" if both else "only for degrees of both directions"
 
 
+def _of_cycles(given: Mapping[str, Any]) -> str:
+    bound = given["length_bound"]
+    fine = isinstance(bound, Integral) and int(bound) >= 1
+    return "" if fine else "only for a length_bound of at least 1"
+
+
 def _of_ends(given: Mapping[str, Any]) -> str:
     known = given["x"] in ("in", "out") and given["y"] in ("in", "out")
     return "" if known else "only for x and y of 'in' and 'out'"
@@ -255,6 +261,7 @@ _OWN: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "louvain_communities": _of_communities,
     "pagerank": _of_pagerank,
     "shortest_path_length": _of_shortest_path_length,
+    "simple_cycles": _of_cycles,
 }
 
 

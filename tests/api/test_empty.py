@@ -34,6 +34,7 @@ NEEDS = {
     "run": {"program": PROGRAM},
     "random_walks": {"length": 2},
     "neighbor_sample": {"fanout": [2]},
+    "cycles": {"max_length": 3},
 }
 OF_A_VERTEX = ("bfs", "sssp", "sswp", "ssnsp", "shortest_path", "earliest_arrival", "ego")
 OF_VERTICES = ("distances", "k_shortest_paths", "nearest")

@@ -116,6 +116,7 @@ CALLS = {
         {}, {"source": "a"}, {"target": "a"}, {"source": "a", "weight": "cost"}, {"weight": "cost"},
         {"source": 3, "target": 11, "weight": "cost"},
     ],
+    "simple_cycles": [{"length_bound": k} for k in (1, 2, 3, 5)],
     "single_source_bellman_ford_path_length": [{"source": 3}, {"source": "a", "weight": "cost"}],
     "multi_source_dijkstra_path_length": [
         {"sources": {"a", 3}},

@@ -55,6 +55,7 @@ UNREAD = {
     "random_walks": lambda g: g.random_walks(length=3),
     "neighbor_sample": None,
     "fastrp": lambda g: g.fastrp(3, weighted=False),
+    "cycles": lambda g: g.cycles(3),
     "katz_centrality": lambda g: g.katz_centrality(alpha=0.01, weighted=False),
     "eigenvector_centrality": lambda g: g.eigenvector_centrality(weighted=False),
     "longest_path": None,

@@ -6,6 +6,7 @@ from dask_graphgpu.engine.cpu.bfs import bfs as bfs
 from dask_graphgpu.engine.cpu.biconnected import biconnected_edges as biconnected_edges
 from dask_graphgpu.engine.cpu.biconnected import bridges as bridges
 from dask_graphgpu.engine.cpu.biconnected import num_blocks as num_blocks
+from dask_graphgpu.engine.cpu.cycles import cycles as cycles
 from dask_graphgpu.engine.cpu.hits import hits as hits
 from dask_graphgpu.engine.cpu.induced import edges_among as edges_among
 from dask_graphgpu.engine.cpu.label_propagation import label_propagation as label_propagation
@@ -22,5 +23,6 @@ from dask_graphgpu.engine.cpu.programs import run as run
 from dask_graphgpu.engine.cpu.spanning_forest import spanning_forest as spanning_forest
 from dask_graphgpu.engine.cpu.trusses import trussness as trussness
 from dask_graphgpu.engine.cpu.walks import random_walks as random_walks
+from dask_graphgpu.engine.directed_triangles import directed_triangles as directed_triangles
 from dask_graphgpu.engine.score_levels import components_at as components_at
 from dask_graphgpu.engine.simple_degrees import simple_degrees as simple_degrees

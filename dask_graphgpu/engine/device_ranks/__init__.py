@@ -12,6 +12,7 @@ from dask_graphgpu.engine import ranks
 from dask_graphgpu.engine.device_ranks.betweenness import betweenness, edge_betweenness
 from dask_graphgpu.engine.device_ranks.bfs import bfs
 from dask_graphgpu.engine.device_ranks.components import components
+from dask_graphgpu.engine.device_ranks.cycles import cycles
 from dask_graphgpu.engine.device_ranks.predecessors import predecessors
 from dask_graphgpu.engine.device_ranks.programs import run
 from dask_graphgpu.engine.device_ranks.whole import (

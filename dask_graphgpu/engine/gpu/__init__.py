@@ -5,10 +5,12 @@ Of the engines it may import `cuda`.
 
 from dask_graphgpu.engine.best_links import best_links
 from dask_graphgpu.engine.cluster_shapes import cluster_batches, cluster_shapes
+from dask_graphgpu.engine.directed_triangles import directed_triangles
 from dask_graphgpu.engine.gpu.betweenness import betweenness, edge_betweenness
 from dask_graphgpu.engine.gpu.bfs import bfs
 from dask_graphgpu.engine.gpu.biconnected import biconnected_edges, bridges, num_blocks
 from dask_graphgpu.engine.gpu.components import components
+from dask_graphgpu.engine.gpu.cycles import cycles
 from dask_graphgpu.engine.gpu.hits import hits
 from dask_graphgpu.engine.gpu.induced import edges_among
 from dask_graphgpu.engine.gpu.jaccard import jaccard_of_pairs, jaccard_two_hop

@@ -15,6 +15,7 @@ from dask_graphgpu.engine.cpu.nearest import nearest
 from dask_graphgpu.engine.cpu.neighbor_sample import neighbor_sample
 from dask_graphgpu.engine.cpu.predecessors import path, predecessors
 from dask_graphgpu.engine.cpu.walks import random_walks
+from dask_graphgpu.engine.directed_triangles import directed_triangles
 from dask_graphgpu.engine.hybrid.bfs import bfs
 from dask_graphgpu.engine.hybrid.components import components
 from dask_graphgpu.engine.hybrid.programs import run
