@@ -16,6 +16,7 @@ from dask_graphgpu.algorithms.bfs import BFS
 from dask_graphgpu.algorithms.biconnected_components import BiconnectedComponents
 from dask_graphgpu.algorithms.bridges import Bridges
 from dask_graphgpu.algorithms.circuit_simulation import CircuitSimulation
+from dask_graphgpu.algorithms.closeness_centrality import ClosenessCentrality
 from dask_graphgpu.algorithms.cluster_metrics import ClusterMetrics
 from dask_graphgpu.algorithms.clustering_coefficient import ClusteringCoefficient
 from dask_graphgpu.algorithms.coloring import Coloring
@@ -23,6 +24,7 @@ from dask_graphgpu.algorithms.core_number import CoreNumber
 from dask_graphgpu.algorithms.degree import Degree
 from dask_graphgpu.algorithms.ego import Ego
 from dask_graphgpu.algorithms.eigenvector_centrality import EigenvectorCentrality
+from dask_graphgpu.algorithms.harmonic_centrality import HarmonicCentrality
 from dask_graphgpu.algorithms.heat_simulation import HeatSimulation
 from dask_graphgpu.algorithms.hits import HITS
 from dask_graphgpu.algorithms.jaccard import Jaccard
@@ -52,6 +54,7 @@ from dask_graphgpu.algorithms.strongly_connected_components import StronglyConne
 from dask_graphgpu.algorithms.topological_order import TopologicalOrder
 from dask_graphgpu.algorithms.triangle_count import TriangleCount
 from dask_graphgpu.algorithms.weakly_connected_components import WeaklyConnectedComponents
+from dask_graphgpu.algorithms.weighted_degree import WeightedDegree
 
 ALGORITHMS: dict[str, type[Algorithm]] = {
     "bfs": BFS,
@@ -79,6 +82,8 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "minimum_spanning_forest": MinimumSpanningForest,
     "betweenness_centrality": BetweennessCentrality,
     "edge_betweenness_centrality": EdgeBetweennessCentrality,
+    "closeness_centrality": ClosenessCentrality,
+    "harmonic_centrality": HarmonicCentrality,
     "hits": HITS,
     "eigenvector_centrality": EigenvectorCentrality,
     "katz_centrality": KatzCentrality,
@@ -86,6 +91,7 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "leiden": Leiden,
     "ego": Ego,
     "degree": Degree,
+    "weighted_degree": WeightedDegree,
     "khop_count": KhopCount,
     "neighbor_aggregate": NeighborAggregate,
     "topological_order": TopologicalOrder,
@@ -116,6 +122,7 @@ __all__ = [
     "BiconnectedComponents",
     "Bridges",
     "CircuitSimulation",
+    "ClosenessCentrality",
     "ClusterMetrics",
     "ClusteringCoefficient",
     "Coloring",
@@ -124,6 +131,7 @@ __all__ = [
     "EdgeBetweennessCentrality",
     "Ego",
     "EigenvectorCentrality",
+    "HarmonicCentrality",
     "HeatSimulation",
     "Jaccard",
     "KCore",
@@ -150,4 +158,5 @@ __all__ = [
     "TopologicalOrder",
     "TriangleCount",
     "WeaklyConnectedComponents",
+    "WeightedDegree",
 ]

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -77,22 +78,50 @@ class SSSP(ShortestPaths, Resumable):
     def values(
         self, run: Run, source: int, targets: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray]:
-        options = run.options(sources=np.array([source]), cutoff=self.cutoff, targets=targets)
-        state = run.engine.run(DISTANCES, run.staying, options)
-        assert state.reached is not None
-        return state["distance"], state.reached
+        return length(run, source, self.cutoff, targets)
 
     def each_values(
         self, run: Run, sources: np.ndarray, targets: np.ndarray | None
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        options = run.options(cutoff=self.cutoff, targets=targets)
-        for first in range(0, len(sources), SWEEP):
-            some, states = sources[first : first + SWEEP], None
-            if run.keeper is None and len(sources) > 1:
-                states = run.engine.run_each(DISTANCES, run.view, some, options)
-            if states is None:
-                yield from super().each_values(run, some, targets)
-                continue
-            for state in states:
-                assert state.reached is not None
-                yield state["distance"][None], state.reached[None]
+        return each_length(run, sources, self.cutoff, targets)
+
+
+def each_length(
+    run: Run,
+    sources: np.ndarray,
+    cutoff: float | None,
+    targets: np.ndarray | None,
+    view: Any = None,
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """What `length` gives, of one group of sources after another: arrays with a row a source.
+
+    ``view`` : another than the run's.
+    """
+    options = run.options(cutoff=cutoff, targets=targets)
+    for first in range(0, len(sources), SWEEP):
+        some, states = sources[first : first + SWEEP], None
+        if run.keeper is None and len(sources) > 1:
+            together = run.view if view is None else view
+            states = run.engine.run_each(DISTANCES, together, some, options)
+        if states is None:
+            for source in some:
+                distance, reached = length(run, int(source), cutoff, targets, view)
+                yield distance[None], reached[None]
+            continue
+        for state in states:
+            assert state.reached is not None
+            yield state["distance"][None], state.reached[None]
+
+
+def length(
+    run: Run,
+    source: int,
+    cutoff: float | None,
+    targets: np.ndarray | None,
+    view: Any = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Length of a shortest path to every vertex, and which vertices are reached."""
+    options = run.options(sources=np.array([source]), cutoff=cutoff, targets=targets)
+    state = run.engine.run(DISTANCES, run.staying if view is None else view, options)
+    assert state.reached is not None
+    return state["distance"], state.reached

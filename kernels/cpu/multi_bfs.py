@@ -4,23 +4,34 @@ Encoding
 --------
 seen, visit, next_visit : uint64 a vertex; bit k stands for the k-th source. Who has been reached,
     who was in the last level, who is in the next one.
-level : int32, shape (sources, vertices), -1 where not reached.
+level : int32, shape (sources, vertices), -1 where not reached; or (0, vertices), where only sums are wanted.
+sums : float64, shape (vertices, 5), or (0, 5): of the searches that reach a vertex the number, and the sums of hops, of
+    their squares, of their inverses, and of the squares of these.
 """
 
 import numpy as np
 
 from dask_graphgpu.kernels.compile import jit
 from dask_graphgpu.kernels.cpu.atomics import atomic_load, atomic_or
-from dask_graphgpu.kernels.cpu.bits import lowest_bit
+from dask_graphgpu.kernels.cpu.bits import count_bits, lowest_bit
 
 _ONE = np.uint64(1)
 _NONE = np.uint64(0)
 
 
 @jit(inline="always")
-def _reach(v, bits, depth, seen, level):
+def _reach(v, bits, depth, seen, level, sums):
     """Note that `v` is in a level of the sources `bits`."""
     seen[v] |= bits
+    if sums.shape[0] > 0:
+        number, hops = float(count_bits(bits)), float(depth)
+        inverse = 1.0 / hops
+        sums[v, 0] += number
+        sums[v, 1] += number * hops
+        sums[v, 2] += number * hops * hops
+        sums[v, 3] += number * inverse
+        sums[v, 4] += number * inverse * inverse
+        return
     while bits:
         level[lowest_bit(bits), v] = depth
         bits &= bits - _ONE
@@ -28,7 +39,7 @@ def _reach(v, bits, depth, seen, level):
 
 @jit
 def push(
-    offsets, neighbours, seen, visit, next_visit, level, frontier, found, size, depth, last,
+    offsets, neighbours, seen, visit, next_visit, level, sums, frontier, found, size, depth, last,
     targets, full, limit,
 ):  # fmt: skip
     """Push level after level on one thread, until a level is large or the searches end.
@@ -80,7 +91,7 @@ def push(
         for i in range(count):
             v = found[i]
             new = next_visit[v]
-            _reach(v, new, depth, seen, level)
+            _reach(v, new, depth, seen, level, sums)
             visit[v] = new
             next_visit[v] = 0
         frontier, found = found, frontier
@@ -124,14 +135,14 @@ def pull_block(lo, hi, offsets, neighbours, seen, visit, next_visit, full):
 
 
 @jit
-def settle_block(lo, hi, depth, seen, next_visit, level):
+def settle_block(lo, hi, depth, seen, next_visit, level, sums):
     """Note the vertices of a new level; returns how many they are, each once."""
     size = 0
     for v in range(np.uint64(lo), np.uint64(hi)):
         bits = next_visit[v]
         if bits:
             size += 1
-            _reach(v, bits, depth, seen, level)
+            _reach(v, bits, depth, seen, level, sums)
     return size
 
 

@@ -5,12 +5,14 @@ Of the engines it may import `cpu`, `cuda`, `gpu`, `paged`.
 
 from dask_graphgpu.engine.best_links import best_links
 from dask_graphgpu.engine.cluster_shapes import cluster_batches, cluster_shapes
+from dask_graphgpu.engine.cpu.hyperball import hyperball
 from dask_graphgpu.engine.cpu.induced import edges_among
 from dask_graphgpu.engine.cpu.neighbor_sample import neighbor_sample
 from dask_graphgpu.engine.cpu.predecessors import path
 from dask_graphgpu.engine.cpu.walks import random_walks
 from dask_graphgpu.engine.score_levels import components_at
 from dask_graphgpu.engine.shortcuts import (
+    hop_sums,
     multi_bfs,
     neighbour_statistics,
     pagerank,
