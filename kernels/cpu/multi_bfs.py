@@ -18,19 +18,26 @@ from dask_graphgpu.kernels.cpu.bits import count_bits, lowest_bit
 _ONE = np.uint64(1)
 _NONE = np.uint64(0)
 
+_SIDE = 1 << 9  # vertices whose sums stay in the cache
+
+
+@jit(inline="always")
+def _add(v, number, hops, sums):
+    """Note in `sums` that so many searches have come to `v` by so many hops."""
+    inverse = 1.0 / hops
+    sums[v, 0] += number
+    sums[v, 1] += number * hops
+    sums[v, 2] += number * hops * hops
+    sums[v, 3] += number * inverse
+    sums[v, 4] += number * inverse * inverse
+
 
 @jit(inline="always")
 def _reach(v, bits, depth, seen, level, sums):
     """Note that `v` is in a level of the sources `bits`."""
     seen[v] |= bits
     if sums.shape[0] > 0:
-        number, hops = float(count_bits(bits)), float(depth)
-        inverse = 1.0 / hops
-        sums[v, 0] += number
-        sums[v, 1] += number * hops
-        sums[v, 2] += number * hops * hops
-        sums[v, 3] += number * inverse
-        sums[v, 4] += number * inverse * inverse
+        _add(v, float(count_bits(bits)), float(depth), sums)
         return
     while bits:
         level[lowest_bit(bits), v] = depth
@@ -132,6 +139,16 @@ def pull_block(lo, hi, offsets, neighbours, seen, visit, next_visit, full):
                     break
         next_visit[v] = bits & wanted
     return read
+
+
+@jit
+def add_levels(lo, hi, level, sums):
+    """Note in `sums` the levels of searches, but for that of a source."""
+    for first in range(lo, hi, _SIDE):
+        for k in range(level.shape[0]):
+            for v in range(first, min(first + _SIDE, hi)):
+                if level[k, v] > 0:
+                    _add(v, 1.0, float(level[k, v]), sums)
 
 
 @jit
