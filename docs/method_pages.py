@@ -23,11 +23,13 @@ ALSO_CALLED = {
     "bfs": "breadth-first search, hops, unweighted shortest paths, k-hop neighbours (with `cutoff=`)",
     "biconnected_components": "blocks, two-connected components",
     "bridges": "cut edges",
+    "closeness_centrality": "HyperBall, mean distance, farness, Wasserman and Faust's formula",
     "clustering_coefficient": "local clustering coefficient, LCC",
     "core_number": "k-core decomposition, coreness",
     "degree": "in-degree, out-degree, degree centrality",
     "edge_betweenness_centrality": "Brandes' algorithm for edges",
     "ego": "ego network, ego graph, neighbourhood subgraph",
+    "harmonic_centrality": "HyperBall, valued centrality, inverse distances",
     "hits": "hubs and authorities",
     "jaccard": "node similarity, common neighbours",
     "k_core": "k-core subgraph",
@@ -49,6 +51,7 @@ ALSO_CALLED = {
     "strongly_connected_components": "SCC",
     "triangle_count": "triangles",
     "weakly_connected_components": "connected components, WCC, union-find, clusters of pairs",
+    "weighted_degree": "strength, in-strength, out-strength",
 }
 PAGE = """# {name}
 
