@@ -143,9 +143,13 @@ def closeness_centrality(
     G: BackendGraph, u: Any = None, distance: Any = None, wf_improved: bool = True
 ) -> Any:
     """As ``networkx.closeness_centrality``."""
-    if u is None:
-        found = G.graph().closeness_centrality(wf_improved=bool(wf_improved))
-        return G.by_node(found, "closeness")
+    if u is None or distance is not None:
+        target, weighted = None if u is None else G.place[u], distance is not None
+        found = G.graph(distance).closeness_centrality(
+            target=target, weighted=weighted, wf_improved=bool(wf_improved)
+        )
+        every = G.by_node(found, "closeness")
+        return every if u is None else every[u]
     near = Found(G.predecessors, [G.place[u]])
     others, total = len(near.order) - 1, near.level[near.order].sum().item()
     closeness = others / max(total, 1)
@@ -157,5 +161,6 @@ def harmonic_centrality(
     G: BackendGraph, nbunch: Any = None, distance: Any = None, sources: Any = None
 ) -> dict[Any, float]:
     """As ``networkx.harmonic_centrality``."""
-    found = G.by_node(G.graph().harmonic_centrality(), "harmonic")
+    weighted = distance is not None
+    found = G.by_node(G.graph(distance).harmonic_centrality(weighted=weighted), "harmonic")
     return {node: value or 0 for node, value in found.items()}  # an int, as NetworkX has it
