@@ -86,27 +86,38 @@ class ClosenessCentrality(Nearness):
     value = "closeness"
 
     def of_sums(self, sums: Sums) -> tuple[Any, Any]:
-        over = np.where(sums.total > 0, sums.reached / np.maximum(sums.total, _LEAST), 0.0)
-        # The value is a ratio of means over those counted; its error is that of the mean of the terms
-        # that it is to first order, of which these are the squares.
-        squares = sums.squares * over**2 - 2 * over * sums.total
+        with np.errstate(over="ignore"):  # of extreme weights
+            over = np.where(sums.total > 0, sums.reached / _above_0(sums.total), 0.0)
         if self.wf_improved:
             value = over * sums.mean(sums.reached)
-            squares = over**2 * (squares + 4 * sums.reached - 2 * over * sums.total)
-            return value, sums.standard_error(value, squares)
-        value = over * np.where(sums.counted > 0, 1.0, sums.mean(sums.reached))
-        spread = sums.standard_error(0.0, squares + sums.reached)
-        mean = np.maximum(sums.mean(sums.total), _LEAST)
-        return value, np.where(sums.total > 0, spread / mean, spread * 0)
+        else:
+            value = over * np.where(sums.counted > 0, 1.0, sums.mean(sums.reached))
+        return value, self._error(sums, over, value)
+
+    def _error(self, sums: Sums, over: Any, value: Any) -> Any:
+        """The value is a ratio of means over those counted; this is of the mean of its terms to first order.
+
+        ``over`` : one over the mean distance of those with a path.
+        """
+        with np.errstate(all="ignore"):  # of extreme weights, where it is infinite or NaN
+            squares = sums.squares * over**2 - 2 * over * sums.total
+            if self.wf_improved:
+                squares = over**2 * (squares + 4 * sums.reached - 2 * over * sums.total)
+                return sums.standard_error(value, squares)
+            spread = sums.standard_error(0.0, squares + sums.reached)
+            mean = _above_0(sums.mean(sums.total))
+            return np.where(sums.total > 0, spread / mean, spread * 0)
 
     def of_balls(self, balls: Balls) -> tuple[Any, Any]:
-        total = np.maximum(balls.total, _LEAST)
+        total = _above_0(balls.total)
         value = np.where(balls.total > 0, balls.reached / total, 0.0)
         relative = balls.total_error / total
-        part = balls.reached_error / np.maximum(balls.reached, _LEAST)
+        part = balls.reached_error / _above_0(balls.reached)
         if self.wf_improved:
             value, part = value * balls.reached / max(balls.others, 1), 2 * part
         return value, np.where(balls.total > 0, value * (relative + part), 0.0)
 
 
-_LEAST = np.finfo(np.float64).tiny
+def _above_0(values: Any) -> Any:
+    """What may be divided by: 1 in the place of 0 and less."""
+    return np.where(values <= 0, 1.0, values)

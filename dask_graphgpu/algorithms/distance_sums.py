@@ -14,6 +14,7 @@ import numpy as np
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.sssp import each_length
 from dask_graphgpu.algorithms.traversal import each_hops
+from dask_graphgpu.partition.chunk import to_host
 
 NUMBER = 5
 
@@ -53,7 +54,7 @@ def sums_of_targets(run: Run, targets: Any, direction: str, *, weighted: bool) -
 def _groups(run: Run, view: Any, sources: Any, *, weighted: bool) -> Iterator[tuple[Any, Any]]:
     """Distances and whether there are any, of one group of sources after another, a row a source."""
     each = each_length if weighted else each_hops
-    return each(run, sources, None, None, view)
+    return each(run, to_host(sources), None, None, view)
 
 
 def _summed(distance: Any, reached: Any, axis: int) -> Any:
@@ -69,6 +70,7 @@ def _summed(distance: Any, reached: Any, axis: int) -> Any:
 
 def _moments(distance: Any, reached: Any, axis: int) -> Any:
     d = np.where(reached, distance, 0).astype(np.float64)
-    inverse = np.where(d == 0, 0.0, 1 / np.where(d == 0, 1.0, d))
-    found = (reached, d, d * d, inverse, inverse * inverse)
+    with np.errstate(over="ignore"):  # squares and inverses of extreme weights are infinite
+        inverse = np.where(d == 0, 0.0, 1 / np.where(d == 0, 1.0, d))
+        found = (reached, d, d * d, inverse, inverse * inverse)
     return np.stack([part.sum(axis=axis, dtype=np.float64) for part in found], axis=1)

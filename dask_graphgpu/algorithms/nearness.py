@@ -59,7 +59,7 @@ class Sums(NamedTuple):
 
         They were drawn from all others, each once; of less than two it is NaN.
         """
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(all="ignore"):
             variance = np.maximum(squares - self.counted * mean * mean, 0) / (self.counted - 1)
             left = 1 - self.counted / max(self.others, 1)
             return np.where(self.counted > 1, np.sqrt(variance / self.counted * left), np.nan)

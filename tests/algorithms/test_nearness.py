@@ -191,6 +191,17 @@ def test_a_path_by_hand():
     assert graph.closeness_centrality(target="c")["closeness"].tolist() == [2 / 3]
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("weight", [0.0, 5e-324, 1e-300, 1e200, 1e308])
+def test_extreme_weights(weight):
+    edges = pd.DataFrame({"src": [1, 2, 3], "dst": [2, 3, 1], "weight": weight})
+    peer = nx.from_pandas_edgelist(edges, "src", "dst", "weight", create_using=nx.DiGraph)
+    for name, column in METHODS.items():
+        found = getattr(edges.graph(), name)(3, weighted=True)
+        wanted = getattr(nx, name)(peer, distance="weight")
+        assert found[column].tolist() == pytest.approx(list(wanted.values()))
+
+
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
