@@ -59,7 +59,7 @@ def calls(made: dict[str, Any], scale: int) -> dict[str, Callable[[], Any]]:
         "random_walks, p=0.5, q=2": lambda: even.random_walks(length=40, p=0.5, q=2.0),
         "neighbor_sample": lambda: directed.neighbor_sample(seeds, fanout=_FANOUT, batch_size=1024),
         "neighbor_aggregate": lambda: directed.neighbor_aggregate(values, of),
-        "closeness_centrality, 1024 sources": lambda: undirected.closeness_centrality(1024),
+        "closeness_centrality, of a sample": lambda: undirected.closeness_centrality(n >> 8),
         "harmonic_centrality, hyperball": lambda: undirected.harmonic_centrality(
             method="hyperball"
         ),
