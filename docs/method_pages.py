@@ -23,6 +23,7 @@ ALSO_CALLED = {
     "bfs": "breadth-first search, hops, unweighted shortest paths, k-hop neighbours (with `cutoff=`)",
     "biconnected_components": "blocks, two-connected components",
     "bridges": "cut edges",
+    "closeness_centrality": "HyperBall, mean distance, farness, Wasserman and Faust's formula",
     "clustering_coefficient": "local clustering coefficient, LCC",
     "core_number": "k-core decomposition, coreness",
     "cycles": "simple cycles, circuits, temporal cycles, rings of payments, round-tripping",
@@ -32,6 +33,7 @@ ALSO_CALLED = {
     "edge_betweenness_centrality": "Brandes' algorithm for edges",
     "ego": "ego network, ego graph, neighbourhood subgraph",
     "fastrp": "node embeddings, fast random projection",
+    "harmonic_centrality": "HyperBall, valued centrality, inverse distances",
     "hits": "hubs and authorities",
     "jaccard": "node similarity, common neighbours",
     "k_core": "k-core subgraph",
@@ -57,6 +59,7 @@ ALSO_CALLED = {
     "triad_census": "triadic census, directed motifs of three vertices",
     "triangle_count": "triangles",
     "weakly_connected_components": "connected components, WCC, union-find, clusters of pairs",
+    "weighted_degree": "strength, in-strength, out-strength",
 }
 PAGE = """# {name}
 

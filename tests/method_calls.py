@@ -70,7 +70,14 @@ IN_PLACES = {
     "cycles": lambda graph: graph.cycles(2),
     "best links": lambda graph: graph.best_links(),
     "components with labels": lambda graph: graph.weakly_connected_components(labels=FEW),
+    "closeness": lambda graph: graph.closeness_centrality(130, seed=2),
+    "closeness by hyperball": lambda graph: graph.closeness_centrality(
+        method="hyperball", precision=5
+    ),
+    "harmonic centrality with weights": lambda graph: graph.harmonic_centrality(3, weighted=True),
+    "harmonic centrality of some": lambda graph: graph.harmonic_centrality(target=[3, 5]),
     "degree": lambda graph: graph.degree(),
+    "weighted degree": lambda graph: graph.weighted_degree(),
     "statistics of neighbours": lambda graph: graph.neighbor_aggregate(
         FEW, ["mean", "min", "count"], direction="both"
     ),

@@ -16,6 +16,7 @@ from dask_graphgpu.algorithms.bfs import BFS
 from dask_graphgpu.algorithms.biconnected_components import BiconnectedComponents
 from dask_graphgpu.algorithms.bridges import Bridges
 from dask_graphgpu.algorithms.circuit_simulation import CircuitSimulation
+from dask_graphgpu.algorithms.closeness_centrality import ClosenessCentrality
 from dask_graphgpu.algorithms.cluster_metrics import ClusterMetrics
 from dask_graphgpu.algorithms.clustering_coefficient import ClusteringCoefficient
 from dask_graphgpu.algorithms.coloring import Coloring
@@ -27,6 +28,7 @@ from dask_graphgpu.algorithms.earliest_arrival import EarliestArrival
 from dask_graphgpu.algorithms.ego import Ego
 from dask_graphgpu.algorithms.eigenvector_centrality import EigenvectorCentrality
 from dask_graphgpu.algorithms.fastrp import FastRP
+from dask_graphgpu.algorithms.harmonic_centrality import HarmonicCentrality
 from dask_graphgpu.algorithms.heat_simulation import HeatSimulation
 from dask_graphgpu.algorithms.hits import HITS
 from dask_graphgpu.algorithms.jaccard import Jaccard
@@ -60,6 +62,7 @@ from dask_graphgpu.algorithms.topological_order import TopologicalOrder
 from dask_graphgpu.algorithms.triad_census import TriadCensus
 from dask_graphgpu.algorithms.triangle_count import TriangleCount
 from dask_graphgpu.algorithms.weakly_connected_components import WeaklyConnectedComponents
+from dask_graphgpu.algorithms.weighted_degree import WeightedDegree
 
 ALGORITHMS: dict[str, type[Algorithm]] = {
     "bfs": BFS,
@@ -92,6 +95,8 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "minimum_spanning_forest": MinimumSpanningForest,
     "betweenness_centrality": BetweennessCentrality,
     "edge_betweenness_centrality": EdgeBetweennessCentrality,
+    "closeness_centrality": ClosenessCentrality,
+    "harmonic_centrality": HarmonicCentrality,
     "hits": HITS,
     "eigenvector_centrality": EigenvectorCentrality,
     "katz_centrality": KatzCentrality,
@@ -101,6 +106,7 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "triad_census": TriadCensus,
     "ego": Ego,
     "degree": Degree,
+    "weighted_degree": WeightedDegree,
     "khop_count": KhopCount,
     "neighbor_aggregate": NeighborAggregate,
     "topological_order": TopologicalOrder,
@@ -132,6 +138,7 @@ __all__ = [
     "BiconnectedComponents",
     "Bridges",
     "CircuitSimulation",
+    "ClosenessCentrality",
     "ClusterMetrics",
     "ClusteringCoefficient",
     "Coloring",
@@ -144,6 +151,7 @@ __all__ = [
     "Ego",
     "EigenvectorCentrality",
     "FastRP",
+    "HarmonicCentrality",
     "HeatSimulation",
     "Jaccard",
     "KCore",
@@ -174,4 +182,5 @@ __all__ = [
     "TriadCensus",
     "TriangleCount",
     "WeaklyConnectedComponents",
+    "WeightedDegree",
 ]

@@ -54,7 +54,7 @@ class Cycles(Algorithm):
     -------
     frame
         ``cycle`` (int64, from 0 on), ``position`` (int32, from 0 on), the vertex under the name(s) of ids and, with
-        ``time``, ``time`` of the edge that leaves it: times in UTC, numbers in the type of the column. One row for each
+        ``time``, ``time`` of the edge that leaves it: in the type of the column. One row for each
         vertex of a cycle, ordered by cycle and position. Cycles are ordered by their first vertex, the time of the edge
         that leaves it, their second vertex and so on; one that is the beginning of others comes before them.
 

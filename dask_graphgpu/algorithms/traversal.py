@@ -165,13 +165,17 @@ def each_hops(
     targets: np.ndarray | None,
     view: Any = None,
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """What `hops` gives, of one group of sources after another: arrays with a row a source."""
+    """What `hops` gives, of one group of sources after another: arrays with a row a source.
+
+    Of several sources together answers never stay on a GPU, though ``view`` is `Run.staying`.
+    """
     most = None if cutoff is None else int(min(cutoff, run.num_vertices))
+    together = run.view if view is None or view is run.staying else view
     for first in range(0, len(sources), SWEEP):
         some, levels = sources[first : first + SWEEP], None
         if len(sources) > 1:
             levels = run.engine.multi_bfs(
-                run.view, some, cutoff=most, targets=targets, report=run.report
+                together, some, cutoff=most, targets=targets, report=run.report
             )
         if levels is not None:
             yield levels, levels >= 0
@@ -190,7 +194,7 @@ def hops(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Edges on a shortest path to every vertex, and which vertices are reached.
 
-    ``view`` : `Run.staying`, or the run's (default).
+    ``view`` : `Run.staying`, or another than the run's (default).
     """
     most = None if cutoff is None else int(min(cutoff, run.num_vertices))
     view = run.view if view is None else view

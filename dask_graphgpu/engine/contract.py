@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
+from dask_graphgpu.engine.contract_distances import DistanceSums
 from dask_graphgpu.engine.contract_features import Features
 from dask_graphgpu.engine.contract_groups import Groups
 from dask_graphgpu.engine.contract_patterns import Patterns
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from dask_graphgpu.report import Report
 
 
-class Engine(Searches, Groups, Similarities, Features, Samples, Patterns, Protocol):
+class Engine(Searches, Groups, Similarities, Features, Samples, Patterns, DistanceSums, Protocol):
     """What algorithms call; arguments and results are those of every engine."""
 
     def run(self, program: VertexProgram, view: View, options: RunOptions) -> State:

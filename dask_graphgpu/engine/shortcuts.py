@@ -13,6 +13,10 @@ def multi_bfs(view: Any, sources: Any, *, cutoff: Any, targets: Any, report: Any
     """As of `contract.Engine`."""
 
 
+def hop_sums(view: Any, sources: Any, *, report: Any) -> None:
+    """As of `contract.Engine`."""
+
+
 def two_sided_path(view: Any, source: Any, target: Any, *, hops: Any, report: Any) -> None:
     """As of `contract.Engine`."""
 

@@ -17,36 +17,27 @@ _CELLS = 2**24  # distances at once
 
 
 class _Sums:
-    """Sums over distances, from each source and to each node.
+    """Sums over distances from each source.
 
     Attributes
     ----------
     reached, total, farthest : int64 arrays, shape (sources,)
         Nodes that a source reaches, itself too; the sum of their distances, and the largest.
-    into, towards, inverse : arrays, shape (nodes,)
-        Sources that reach a node; the sum of their distances, and that of their inverses.
     """
 
     def __init__(self, G: BackendGraph, sources: Sequence[int]) -> None:
         count = len(G)
         self.reached, self.total, self.farthest = np.zeros((3, len(sources)), np.int64)
-        self.into, self.towards = np.zeros((2, count), np.int64)
-        self.inverse = np.zeros(count)
         batch = max(1, min(_BATCH, _CELLS // count))
         for first in range(0, len(sources), batch):
             some = list(sources[first : first + batch])
             found = G.graph().bfs(some)["distance"].to_numpy(np.int64, na_value=-1)
             level = found.reshape(len(some), count)
-            into = level >= 0
+            reached = (level >= 0).sum(1)
             level = np.maximum(level, 0)
             part = slice(first, first + len(some))
-            self.reached[part], self.total[part] = into.sum(1), level.sum(1)
+            self.reached[part], self.total[part] = reached, level.sum(1)
             self.farthest[part] = level.max(1)
-            self.into += into.sum(0)
-            self.towards += level.sum(0)
-            inverse = np.zeros(level.max() + 1)
-            inverse[1:] = 1 / np.arange(1, len(inverse))
-            self.inverse += inverse[level].sum(0)
 
 
 def _all(G: BackendGraph) -> _Sums:
@@ -142,7 +133,9 @@ def wiener_index(G: BackendGraph, weight: Any = None) -> float:
 def global_efficiency(G: BackendGraph) -> float:
     """As ``networkx.global_efficiency``."""
     count = len(G)
-    return float(_all(G).inverse.sum()) / (count * (count - 1)) if count > 1 else 0
+    if count < 2:
+        return 0
+    return float(G.graph().harmonic_centrality()["harmonic"].sum()) / (count * (count - 1))
 
 
 @offered
@@ -150,21 +143,17 @@ def closeness_centrality(
     G: BackendGraph, u: Any = None, distance: Any = None, wf_improved: bool = True
 ) -> Any:
     """As ``networkx.closeness_centrality``."""
-    if u is not None:
-        found = Found(G.predecessors, [G.place[u]])
-        into = np.array([len(found.order)])
-        towards = np.array([found.level[found.order].sum()])
-    else:
-        sums = _all(G)
-        into, towards = sums.into, sums.towards
-    closeness = (into - 1.0) / np.maximum(towards, 1)
-    if wf_improved:
-        closeness *= (into - 1.0) / max(len(G) - 1, 1)
-    return (
-        closeness[0].item()
-        if u is not None
-        else dict(zip(G.nodes, closeness.tolist(), strict=True))
-    )
+    if u is None or distance is not None:
+        target, weighted = None if u is None else G.place[u], distance is not None
+        found = G.graph(distance).closeness_centrality(
+            target=target, weighted=weighted, wf_improved=bool(wf_improved)
+        )
+        every = G.by_node(found, "closeness")
+        return every if u is None else every[u]
+    near = Found(G.predecessors, [G.place[u]])
+    others, total = len(near.order) - 1, near.level[near.order].sum().item()
+    closeness = others / max(total, 1)
+    return closeness * (others / max(len(G) - 1, 1)) if wf_improved else closeness
 
 
 @offered
@@ -172,5 +161,6 @@ def harmonic_centrality(
     G: BackendGraph, nbunch: Any = None, distance: Any = None, sources: Any = None
 ) -> dict[Any, float]:
     """As ``networkx.harmonic_centrality``."""
-    found = dict(zip(G.nodes, _all(G).inverse.tolist(), strict=True))
+    weighted = distance is not None
+    found = G.by_node(G.graph(distance).harmonic_centrality(weighted=weighted), "harmonic")
     return {node: value or 0 for node, value in found.items()}  # an int, as NetworkX has it

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-from _dask_graphgpu_networkx.rules import arguments, no_edges
+from _dask_graphgpu_networkx.rules import arguments, no_edges, weight_of
 from dask_graphgpu.errors import EngineUnavailable, IntegerOverflow, InvalidEdges, LimitTooSmall
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -29,7 +29,7 @@ def offered(function: _Function) -> _Function:
     def counted(*args: Any, **kwargs: Any) -> Any:
         calls[name] += 1
         given = arguments(name, args, kwargs)
-        if (weight := given.get("weight")) is not None:
+        if (weight := weight_of(name, given)) is not None:
             given["G"].read_again(weight)
         if reason := no_edges(name, given["G"], given):
             raise NotImplementedError(reason)  # has NetworkX do it

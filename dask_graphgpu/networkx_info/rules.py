@@ -125,7 +125,7 @@ def _default(name: str, key: str) -> Any:
 
 # Arguments that have to be left out, where a function has them.
 _LEFT_OUT = (
-    "attr", "core_number", "dangling", "distance", "e", "nbunch", "nodelist", "nstart", "root", "sort_neighbors",
+    "attr", "core_number", "dangling", "e", "nbunch", "nodelist", "nstart", "root", "sort_neighbors",
     "sources", "sp", "top_nodes",
 )  # fmt: skip
 _WITH_NODES = {"average_clustering", "average_neighbor_degree", "clustering", "triangles"}
@@ -134,7 +134,13 @@ _UNWEIGHTED = {
     "barycenter", "center", "clustering", "degree_assortativity_coefficient", "degree_pearson_correlation_coefficient",
     "diameter", "eccentricity", "periphery", "radius", "wiener_index",
 }  # fmt: skip
+_BY_DISTANCE = {"closeness_centrality", "harmonic_centrality"}  # who call the attribute of edges so
 _AS_THEY_ARE = ("algorithm", "ignore_nan", "max_level", "threshold", "usebounds")
+
+
+def weight_of(name: str, given: Mapping[str, Any]) -> Any:
+    """The attribute of edges that is their length or weight; None: there is none."""
+    return given.get("distance" if name in _BY_DISTANCE else "weight")
 
 
 def _no_other(name: str, graph: Any, given: Mapping[str, Any]) -> str:
@@ -145,7 +151,7 @@ def _no_other(name: str, graph: Any, given: Mapping[str, Any]) -> str:
             return f"only without {key}"
     if given.get("nodes") is not None and name not in _WITH_NODES:
         return "only for all nodes alike"
-    weight = given.get("weight")
+    weight = weight_of(name, given)
     if weight is not None and not isinstance(weight, str):
         return "only for weights that are an attribute"
     if weight is not None and name in _UNWEIGHTED:
@@ -163,7 +169,7 @@ def _no_value(name: str, graph: Any, given: Mapping[str, Any]) -> str:
         return "only for a personalization of numbers from 0, one of them above"
     for key in ("cutoff", "depth_limit", "distance"):
         limit = given.get(key)
-        if limit is None:
+        if limit is None or (key == "distance" and name in _BY_DISTANCE):
             continue
         if not (isinstance(limit, Real) and float(limit) >= 0):
             return f"only for a {key} of at least 0"
@@ -277,7 +283,7 @@ def no_edges(name: str, graph: Any, given: Mapping[str, Any]) -> str:
     """Edges of a converted graph, or weights of theirs, that are not supported; found out once."""
     if "no loops" in FUNCTIONS[name].kinds and graph.has_loops:
         return "only without self-loops"
-    weight = given.get("weight")
+    weight = weight_of(name, given)
     if weight is None:
         return ""
     weights = graph.weights(weight)

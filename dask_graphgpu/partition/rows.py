@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 from collections.abc import Callable, Mapping
 from types import ModuleType
@@ -15,6 +16,9 @@ from dask_graphgpu.partition.layered import Layered, Levels, order_edges
 
 # Looks at arrays that are about to be read for the first time, and raises when they are damaged.
 BeforeUse: TypeAlias = Callable[..., None]
+
+
+_OTHER = {"source": "destination", "destination": "source"}
 
 
 class Rows:
@@ -35,6 +39,7 @@ class Rows:
     # What turns rows over and works on them one by one, for arrays of the kind that is held.
     csr: ClassVar[ModuleType] = csr
     rowwise: ClassVar[ModuleType] = rowwise
+    _BY_DIRECTION: ClassVar[tuple[str, ...]] = ("_columns", "_bare")
 
     def __init__(self, given: Adjacency, *, by: str = "source", directed: bool = True) -> None:
         self.by = by
@@ -51,6 +56,7 @@ class Rows:
         self._largest: dict[str, int | float | None] = {}
         self._before_use: BeforeUse | None = None
         self._lock = threading.RLock()
+        self._reversed: Rows | None = None
 
     @classmethod
     def of(
@@ -104,6 +110,15 @@ class Rows:
                 self._shown[by, names] = Adjacency(bare.offsets, bare.neighbours, columns)
             return self._shown[by, names]
 
+    def reversed(self) -> Rows:
+        """The edges the other way round, by the arrays that are here; both directions are made, once."""
+        with self._lock:
+            if self._reversed is None:
+                for by in _OTHER:
+                    self.adjacency(by, self.names)
+                self._reversed = self._turned()
+            return self._reversed
+
     def symmetric(self) -> Adjacency:
         """Both directions of every edge, without repeats, self-loops and columns."""
         with self._lock:
@@ -147,6 +162,14 @@ class Rows:
         columns = [column for named in self._columns.values() for column in named.values()]
         columns += [array for layered in self._layered.values() for array in layered.arrays()]
         return [array for a in held for array in (a.offsets, a.neighbours)] + columns
+
+    def _turned(self) -> Rows:
+        other = copy.copy(self)
+        other.by = _OTHER[self.by]
+        for name in self._BY_DIRECTION:
+            setattr(other, name, {_OTHER[by]: held for by, held in getattr(self, name).items()})
+        other._shown, other._layered = {}, {}
+        return other
 
     def _direction(self, by: str) -> Adjacency:
         if by not in self._bare:

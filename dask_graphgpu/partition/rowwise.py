@@ -106,6 +106,18 @@ def count_loops(adjacency: Adjacency) -> np.ndarray:
     return adjacency.degrees - others
 
 
+def sum_loops(adjacency: Adjacency) -> np.ndarray:
+    """Weight of the self-loops in each row, int64 or float64; where `sum_rows` fits, so does it."""
+    assert adjacency.weight is not None
+    sums = np.zeros(adjacency.num_vertices, _wide(adjacency.weight.dtype))
+    some = np.flatnonzero(count_loops(adjacency))
+    edges = edges_of(adjacency, some)
+    rows = np.repeat(some, adjacency.degrees.take(some))
+    loops = adjacency.neighbours[edges] == rows
+    add_at(sums, rows[loops], _widened(adjacency.weight[edges[loops]]))
+    return sums
+
+
 def count_neighbours(adjacency: Adjacency) -> np.ndarray:
     """How often each vertex is a neighbour, int64."""
     return _added(kernels.csr.count, adjacency, np.int64)[0]

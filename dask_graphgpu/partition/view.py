@@ -114,6 +114,14 @@ class View:
             levels=self.levels,
         )
 
+    def reversed(self) -> View:
+        """Every edge the other way round; shared. An undirected view is given back as it is."""
+        if not self.directed:
+            return self
+        other = copy.copy(self)
+        other.rows, other.levels = self.rows.reversed(), None
+        return other
+
     def undirected(self) -> View:
         """Every edge in both directions, made anew; a self-loop is in its vertex's row twice.
 
@@ -232,6 +240,11 @@ class View:
         """Number of self-loops at each vertex, int64."""
         loops: np.ndarray = self.rows.rowwise.count_loops(self.given())
         return loops
+
+    def loop_weights(self) -> np.ndarray:
+        """Weight of the self-loops at each vertex, int64 or float64."""
+        weights: np.ndarray = self.rows.rowwise.sum_loops(self.given())
+        return weights
 
     def sources(self) -> np.ndarray:
         """The source of every edge of `out`."""

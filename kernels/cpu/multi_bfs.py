@@ -4,23 +4,41 @@ Encoding
 --------
 seen, visit, next_visit : uint64 a vertex; bit k stands for the k-th source. Who has been reached,
     who was in the last level, who is in the next one.
-level : int32, shape (sources, vertices), -1 where not reached.
+level : int32, shape (sources, vertices), -1 where not reached; or (0, vertices), where only sums are wanted.
+sums : float64, shape (vertices, 5), or (0, 5): of the searches that reach a vertex the number, and the sums of hops, of
+    their squares, of their inverses, and of the squares of these.
 """
 
 import numpy as np
 
 from dask_graphgpu.kernels.compile import jit
 from dask_graphgpu.kernels.cpu.atomics import atomic_load, atomic_or
-from dask_graphgpu.kernels.cpu.bits import lowest_bit
+from dask_graphgpu.kernels.cpu.bits import count_bits, lowest_bit
 
 _ONE = np.uint64(1)
 _NONE = np.uint64(0)
 
+_SIDE = 1 << 9  # vertices whose sums stay in the cache
+
 
 @jit(inline="always")
-def _reach(v, bits, depth, seen, level):
+def _add(v, number, hops, sums):
+    """Note in `sums` that so many searches have come to `v` by so many hops."""
+    inverse = 1.0 / hops
+    sums[v, 0] += number
+    sums[v, 1] += number * hops
+    sums[v, 2] += number * hops * hops
+    sums[v, 3] += number * inverse
+    sums[v, 4] += number * inverse * inverse
+
+
+@jit(inline="always")
+def _reach(v, bits, depth, seen, level, sums):
     """Note that `v` is in a level of the sources `bits`."""
     seen[v] |= bits
+    if sums.shape[0] > 0:
+        _add(v, float(count_bits(bits)), float(depth), sums)
+        return
     while bits:
         level[lowest_bit(bits), v] = depth
         bits &= bits - _ONE
@@ -28,7 +46,7 @@ def _reach(v, bits, depth, seen, level):
 
 @jit
 def push(
-    offsets, neighbours, seen, visit, next_visit, level, frontier, found, size, depth, last,
+    offsets, neighbours, seen, visit, next_visit, level, sums, frontier, found, size, depth, last,
     targets, full, limit,
 ):  # fmt: skip
     """Push level after level on one thread, until a level is large or the searches end.
@@ -80,7 +98,7 @@ def push(
         for i in range(count):
             v = found[i]
             new = next_visit[v]
-            _reach(v, new, depth, seen, level)
+            _reach(v, new, depth, seen, level, sums)
             visit[v] = new
             next_visit[v] = 0
         frontier, found = found, frontier
@@ -124,14 +142,24 @@ def pull_block(lo, hi, offsets, neighbours, seen, visit, next_visit, full):
 
 
 @jit
-def settle_block(lo, hi, depth, seen, next_visit, level):
+def add_levels(lo, hi, level, sums):
+    """Note in `sums` the levels of searches, but for that of a source."""
+    for first in range(lo, hi, _SIDE):
+        for k in range(level.shape[0]):
+            for v in range(first, min(first + _SIDE, hi)):
+                if level[k, v] > 0:
+                    _add(v, 1.0, float(level[k, v]), sums)
+
+
+@jit
+def settle_block(lo, hi, depth, seen, next_visit, level, sums):
     """Note the vertices of a new level; returns how many they are, each once."""
     size = 0
     for v in range(np.uint64(lo), np.uint64(hi)):
         bits = next_visit[v]
         if bits:
             size += 1
-            _reach(v, bits, depth, seen, level)
+            _reach(v, bits, depth, seen, level, sums)
     return size
 
 

@@ -86,7 +86,9 @@ CALLS = {
     "bfs_predecessors": [{"source": "b"}, {"source": 3, "depth_limit": 2}],
     "bfs_successors": [{"source": "b"}, {"source": 3, "depth_limit": 0}],
     "bfs_tree": [{"source": "b"}, {"source": 3, "reverse": True, "depth_limit": 1}],
-    "closeness_centrality": [{}, {"u": "a"}, {"wf_improved": False}],
+    "closeness_centrality": [
+        {}, {"u": "a"}, {"wf_improved": False}, {"distance": "cost"}, {"u": "a", "distance": "cost"},
+    ],
     "clustering": [{}, {"nodes": "a"}, {"nodes": ["a", 3, 12]}],
     "degree_assortativity_coefficient": [{}, {"x": "in", "y": "out"}, {"x": "in", "y": "in"}],
     "degree_pearson_correlation_coefficient": [{}, {"x": "in", "y": "out"}],
@@ -97,6 +99,7 @@ CALLS = {
     ],
     "eccentricity": [{}, {"v": "a"}, {"v": ["a", 3]}],
     "eigenvector_centrality": [{"max_iter": 1000}, {"max_iter": 1000, "weight": "cost"}, {"max_iter": 1}],
+    "harmonic_centrality": [{}, {"distance": "cost"}],
     "has_eulerian_path": [{}, {"source": "a"}],
     "is_k_regular": [{"k": 2}],
     "jaccard_coefficient": [{"ebunch": PAIRS}],

@@ -48,6 +48,7 @@ UNREAD = {
     "belief_propagation": lambda g: g.belief_propagation(
         VERTICES[["vertex", "p"]].assign(p=lambda f: f["p"] / 10), homophily=0.51
     ),
+    "weighted_degree": None,
     "khop_count": lambda g: g.khop_count(2),
     "neighbor_aggregate": lambda g: g.neighbor_aggregate("p"),
     "topological_order": None,  # there are cycles

@@ -59,6 +59,10 @@ def calls(made: dict[str, Any], scale: int) -> dict[str, Callable[[], Any]]:
         "random_walks, p=0.5, q=2": lambda: even.random_walks(length=40, p=0.5, q=2.0),
         "neighbor_sample": lambda: directed.neighbor_sample(seeds, fanout=_FANOUT, batch_size=1024),
         "neighbor_aggregate": lambda: directed.neighbor_aggregate(values, of),
+        "closeness_centrality, of a sample": lambda: undirected.closeness_centrality(n >> 8),
+        "harmonic_centrality, hyperball": lambda: undirected.harmonic_centrality(
+            method="hyperball"
+        ),
         "khop_count": lambda: directed.khop_count(2, sources=64),
         "eigenvector_centrality": lambda: directed.eigenvector_centrality(),
         "katz_centrality": lambda: directed.katz_centrality(alpha=1e-5),

@@ -56,6 +56,25 @@ def test_values_of_vertices(name, directed):
     assert told[0] == "gather"
 
 
+@pytest.mark.parametrize("directed", [False, True])
+def test_sums_of_distances(directed):
+    view = view_of(directed=directed)
+    hashes = np.random.default_rng(3).integers(0, 1 << 57, view.num_vertices)
+    sources = np.arange(view.num_vertices)[::3]
+    parts = cut(view, SEVERAL[-1])
+
+    def work(share):
+        report, mine = Report("test"), hashes[share.numbers.astype(np.int64)]
+        sums = device_ranks.hop_sums(share, sources, report=report)
+        return np.hstack([sums, device_ranks.hyperball(share, mine, 5, "in", report=report)])
+
+    expected = np.hstack([
+        gpu.hop_sums(view, sources, report=Report("test")),
+        gpu.hyperball(view, hashes, 5, "in", report=Report("test")),
+    ])  # fmt: skip
+    np.testing.assert_allclose(parts.whole(on_gpus(parts, work)), expected, rtol=1e-12)
+
+
 @pytest.mark.parametrize("name", ["louvain", "leiden"])
 def test_communities(name):
     view = view_of(directed=False)

@@ -8,6 +8,8 @@ from dask_graphgpu.engine.cpu.biconnected import bridges as bridges
 from dask_graphgpu.engine.cpu.biconnected import num_blocks as num_blocks
 from dask_graphgpu.engine.cpu.cycles import cycles as cycles
 from dask_graphgpu.engine.cpu.hits import hits as hits
+from dask_graphgpu.engine.cpu.hop_sums import hop_sums as hop_sums
+from dask_graphgpu.engine.cpu.hyperball import hyperball as hyperball
 from dask_graphgpu.engine.cpu.induced import edges_among as edges_among
 from dask_graphgpu.engine.cpu.label_propagation import label_propagation as label_propagation
 from dask_graphgpu.engine.cpu.multi_bfs import multi_bfs as multi_bfs

@@ -21,6 +21,8 @@ from dask_graphgpu.engine.device_ranks.whole import (
     core_numbers,
     edges_among,
     hits,
+    hop_sums,
+    hyperball,
     jaccard_of_pairs,
     jaccard_two_hop,
     k_core,

@@ -228,6 +228,42 @@ def sums_of_sources(
     )
 
 
+def hop_sums(view: RankView, sources: Any, *, report: Report) -> Any:
+    """Sums over searches, each from one of the GPUs; as `engine.gpu.hop_sums`. Collective."""
+    me, size = view.ranks.rank, view.ranks.size
+
+    def work(whole: Gathered, given: Any) -> Any:
+        sums = one_gpu.hop_sums(whole.view, sources[me::size], report=report).T
+        room = cupy.empty((size, *sums.shape), np.float64)
+        room[me] = sums
+        return room
+
+    def end(whole: Gathered, link: DeviceLink, room: Any) -> Any:
+        return _given(view, whole.here(whole.sum(link, room)).T)
+
+    return on_whole(
+        view, report, work, lambda: processors.hop_sums(view, sources, report=report), end=end
+    )
+
+
+def hyperball(
+    view: RankView, hashes: Any, precision: int, direction: str, *, report: Report
+) -> Any:
+    """Estimates of sizes of balls, added up; as `engine.gpu.hyperball`. Collective."""
+
+    def begin(whole: Gathered, link: DeviceLink) -> Any:
+        return whole.everywhere(link, hashes)
+
+    def work(whole: Gathered, every: Any) -> Any:
+        balls = one_gpu.hyperball(whole.view, every, precision, direction, report=report)
+        return _given(view, whole.here(balls.T).T)
+
+    def on_host() -> Any:
+        return processors.hyperball(view, hashes, precision, direction, report=report)
+
+    return on_whole(view, report, work, on_host, begin=begin)
+
+
 # -- edges ----------------------------------------------------------------------------------------
 
 

@@ -12,6 +12,8 @@ from dask_graphgpu.engine.gpu.biconnected import biconnected_edges, bridges, num
 from dask_graphgpu.engine.gpu.components import components
 from dask_graphgpu.engine.gpu.cycles import cycles
 from dask_graphgpu.engine.gpu.hits import hits
+from dask_graphgpu.engine.gpu.hop_sums import hop_sums
+from dask_graphgpu.engine.gpu.hyperball import hyperball
 from dask_graphgpu.engine.gpu.induced import edges_among
 from dask_graphgpu.engine.gpu.jaccard import jaccard_of_pairs, jaccard_two_hop
 from dask_graphgpu.engine.gpu.label_propagation import label_propagation

@@ -52,6 +52,12 @@ def multi_bfs(view: View, sources: Any, *, cutoff: int | None, targets: Any, rep
     and 4 for each source. See kernels/cuda/multi_bfs.cu.
     """
     here = DeviceView.of(view)
+    level = search(here, sources, cutoff, targets, report)
+    return here.to_caller(level)[:, : here.n]
+
+
+def search(here: DeviceView, sources: Any, cutoff: int | None, targets: Any, report: Report) -> Any:
+    """What `multi_bfs` gives, on the device, of rows that are longer than there are vertices."""
     n, out = here.n, here.out
     searches = len(sources)
     forced = _FORCED.get(configured_direction(), 1)
@@ -89,4 +95,4 @@ def multi_bfs(view: View, sources: Any, *, cutoff: int | None, targets: Any, rep
     )
     for run in state.read()[1]:
         run.note(report, run.edges * (id_bytes + 8) + run.frontier * 24)
-    return here.to_caller(level)[:, :n]
+    return level

@@ -10,6 +10,7 @@ References
 
 from dask_graphgpu.engine.best_links import best_links
 from dask_graphgpu.engine.cluster_shapes import cluster_batches, cluster_shapes
+from dask_graphgpu.engine.cpu.hyperball import hyperball
 from dask_graphgpu.engine.cpu.induced import edges_among
 from dask_graphgpu.engine.cpu.nearest import nearest
 from dask_graphgpu.engine.cpu.neighbor_sample import neighbor_sample
@@ -20,6 +21,7 @@ from dask_graphgpu.engine.hybrid.bfs import bfs
 from dask_graphgpu.engine.hybrid.components import components
 from dask_graphgpu.engine.hybrid.programs import run
 from dask_graphgpu.engine.shortcuts import (
+    hop_sums,
     multi_bfs,
     neighbour_statistics,
     pagerank,

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from dask_graphgpu.engine.cpu.edges import Paged, rows_on_disk
-from dask_graphgpu.engine.cpu.multi_bfs import AT_ONCE, multi_bfs
+from dask_graphgpu.engine.cpu.multi_bfs import multi_bfs
+from dask_graphgpu.engine.cpu.sweep import AT_ONCE
 from dask_graphgpu.engine.path_failures import check
 from dask_graphgpu.errors import EngineUnavailable
 from dask_graphgpu.kernels import cpu as kernels

@@ -6,6 +6,7 @@ Of the engines it may import `cpu`, `cuda`, `gpu`, `paged`.
 from dask_graphgpu.engine.best_links import best_links
 from dask_graphgpu.engine.cluster_shapes import cluster_batches, cluster_shapes
 from dask_graphgpu.engine.cpu.cycles import cycles
+from dask_graphgpu.engine.cpu.hyperball import hyperball
 from dask_graphgpu.engine.cpu.induced import edges_among
 from dask_graphgpu.engine.cpu.nearest import nearest
 from dask_graphgpu.engine.cpu.neighbor_sample import neighbor_sample
@@ -14,6 +15,7 @@ from dask_graphgpu.engine.cpu.walks import random_walks
 from dask_graphgpu.engine.directed_triangles import directed_triangles
 from dask_graphgpu.engine.score_levels import components_at
 from dask_graphgpu.engine.shortcuts import (
+    hop_sums,
     multi_bfs,
     neighbour_statistics,
     pagerank,

@@ -108,6 +108,19 @@ def sum_rows(adjacency: Adjacency) -> Any:
     return sums
 
 
+def sum_loops(adjacency: Adjacency) -> Any:
+    """Weight of the self-loops in each row, int64 or float64; where `sum_rows` fits, so does it."""
+    assert adjacency.weight is not None
+    rows = row_ids(adjacency)
+    loops = rows == adjacency.neighbours
+    weight = choose(adjacency.weight, loops)
+    sums = module_of(weight).zeros(adjacency.num_vertices, _wide(weight.dtype))
+    # CuPy adds integers at an index only without a sign.
+    wide = sums if weight.dtype.kind == "f" else sums.view("uint64")
+    add_at(wide, choose(rows, loops), weight.astype(wide.dtype, copy=False))
+    return sums
+
+
 def sum_neighbours(adjacency: Adjacency) -> Any:
     """Weight of the edges in which each vertex is the neighbour, int64 or float64."""
     weight, n = adjacency.weight, adjacency.num_vertices

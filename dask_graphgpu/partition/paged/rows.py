@@ -22,6 +22,7 @@ class PagedRows(Rows):
     """As `Rows`; the other direction is sorted on disk, with all columns, when it is first asked for."""
 
     rowwise: ClassVar[ModuleType] = rowwise
+    _BY_DIRECTION: ClassVar[tuple[str, ...]] = ("_columns", "_bare", "_whole")
 
     def __init__(self, given: PagedAdjacency, *, by: str = "source", directed: bool = True) -> None:
         super().__init__(given, by=by, directed=directed)

@@ -65,6 +65,15 @@ def count_loops(rows: PagedAdjacency) -> np.ndarray:
     return loops
 
 
+def sum_loops(rows: PagedAdjacency) -> np.ndarray:
+    """Weight of the self-loops in each row, int64 or float64. One pass."""
+    parts = [
+        rowwise.sum_loops(Adjacency(each.offsets, each.neighbours - first, each.columns))
+        for first, each in runs(rows.with_columns(("weight",)))
+    ]
+    return np.concatenate(parts) if parts else np.zeros(rows.num_vertices, np.int64)
+
+
 def least_weights(rows: PagedAdjacency, sources: np.ndarray, neighbours: np.ndarray) -> np.ndarray:
     """As of `partition.rowwise`. One pass over the runs of rows that have a source."""
     offsets, cuts = rows.offsets, row_cuts(rows)

@@ -238,6 +238,10 @@ class RankView:
         """Number of self-loops at each own vertex, int64, shape (num_local,)."""
         return rowwise.count_loops(self.out)
 
+    def loop_weights(self) -> np.ndarray:
+        """Weight of the self-loops at each own vertex, int64 or float64, shape (num_local,)."""
+        return rowwise.sum_loops(self.out)
+
     def sources(self) -> np.ndarray:
         """The source of every edge of `out`, a local id."""
         return rowwise.row_ids(self.out)

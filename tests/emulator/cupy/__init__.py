@@ -78,20 +78,25 @@ def full(shape, fill_value, dtype=None, order="C"):
     return made
 
 
-def empty_like(a, dtype=None, **_):
-    return _new(a.shape, a.dtype if dtype is None else dtype)
+def empty_like(a, dtype=None, *, shape=None, **_):
+    return _new(*_like(a, dtype, shape))
 
 
-def zeros_like(a, dtype=None, **_):
-    return zeros(a.shape, a.dtype if dtype is None else dtype)
+def zeros_like(a, dtype=None, *, shape=None, **_):
+    return zeros(*_like(a, dtype, shape))
 
 
-def ones_like(a, dtype=None, **_):
-    return ones(a.shape, a.dtype if dtype is None else dtype)
+def ones_like(a, dtype=None, *, shape=None, **_):
+    return ones(*_like(a, dtype, shape))
 
 
-def full_like(a, fill_value, dtype=None, **_):
-    return full(a.shape, fill_value, a.dtype if dtype is None else dtype)
+def full_like(a, fill_value, dtype=None, *, shape=None, **_):
+    shape, dtype = _like(a, dtype, shape)
+    return full(shape, fill_value, dtype)
+
+
+def _like(a, dtype, shape):
+    return a.shape if shape is None else shape, a.dtype if dtype is None else dtype
 
 
 def arange(*args, dtype=None):

@@ -49,7 +49,7 @@ def test_every_way(graph, size, data, direction, pulled, long_rows):
     with (
         on_threads(2, **how),
         mock.patch(LONG_ROWS, long_rows),
-        mock.patch("dask_graphgpu.engine.cpu.multi_bfs.PULLED_PART", pulled),
+        mock.patch("dask_graphgpu.engine.cpu.sweep.PULLED_PART", pulled),
     ):
         parts = Cut(graph.view(), owner, size)
         level = found(parts, sources, cutoff=cutoff, targets=targets, report=report)
