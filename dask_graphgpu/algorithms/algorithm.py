@@ -103,6 +103,15 @@ def require_weight(schema: EdgeSchema, method: str, instead: str) -> None:
         )
 
 
+def reads_optional_weight(
+    schema: EdgeSchema, weighted: bool | None, method: str, instead: str = ""
+) -> bool:
+    """Whether weights are read: as ``weighted`` says, None where the graph has some. Raises as `require_weight`."""
+    if weighted:
+        require_weight(schema, method, instead)
+    return schema.weight is not None and weighted is not False
+
+
 def refuse_extreme_weights(run: Run, of: str, dtype: str = "float64") -> None:
     """Raise InvalidEdges where weights are so large or small that sums of them, or parts, are lost.
 

@@ -12,8 +12,8 @@ import numpy as np
 from dask_graphgpu.algorithms import hierarchy
 from dask_graphgpu.algorithms.algorithm import (
     Algorithm,
+    reads_optional_weight,
     refuse_extreme_weights,
-    require_weight,
 )
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.several import as_numbers, each_of, endings
@@ -78,9 +78,9 @@ class Communities(Algorithm):
         return () if self.fixed is None else (self.fixed,)
 
     def reads_weight(self, schema: EdgeSchema) -> bool:
-        if self.weighted:
-            require_weight(schema, f"{type(self).__name__.lower()}(weighted=True)", "")
-        return schema.weight is not None and self.weighted is not False
+        return reads_optional_weight(
+            schema, self.weighted, f"{type(self).__name__.lower()}(weighted=True)"
+        )
 
     def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
         if self.levels:

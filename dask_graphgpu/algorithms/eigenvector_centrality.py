@@ -12,7 +12,7 @@ from functools import cache
 
 import numpy as np
 
-from dask_graphgpu.algorithms.algorithm import refuse_extreme_weights, require_weight
+from dask_graphgpu.algorithms.algorithm import reads_optional_weight, refuse_extreme_weights
 from dask_graphgpu.algorithms.iterated import Iterated
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.fields import Field, Sum
@@ -83,9 +83,7 @@ class EigenvectorCentrality(Iterated):
     by = "destination"
 
     def reads_weight(self, schema: EdgeSchema) -> bool:
-        if self.weighted:
-            require_weight(schema, "eigenvector_centrality(weighted=True)", "")
-        return schema.weight is not None and self.weighted is not False
+        return reads_optional_weight(schema, self.weighted, "eigenvector_centrality(weighted=True)")
 
     def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
         return {"vertex": ColumnType("vertex"), "eigenvector_centrality": ColumnType("float64")}

@@ -15,7 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.algorithms.algorithm import Algorithm, refuse_extreme_weights, require_weight
+from dask_graphgpu.algorithms.algorithm import (
+    Algorithm,
+    reads_optional_weight,
+    refuse_extreme_weights,
+)
 from dask_graphgpu.algorithms.neighbour_programs import statistics
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.sparse_projection import sparse_projection
@@ -111,9 +115,7 @@ class FastRP(Algorithm):
         return "one" if self.weighted is False else "sum"
 
     def reads_weight(self, schema: EdgeSchema) -> bool:
-        if self.weighted:
-            require_weight(schema, "fastrp(weighted=True)", "")
-        return schema.weight is not None and self.weighted is not False
+        return reads_optional_weight(schema, self.weighted, "fastrp(weighted=True)")
 
     def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
         number = ColumnType("float32")

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from dask_graphgpu.algorithms.algorithm import (
     Algorithm,
     check_iterations,
+    reads_optional_weight,
     refuse_extreme_weights,
-    require_weight,
 )
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.io.results import ColumnType, Table, Values
@@ -73,9 +73,7 @@ class HITS(Algorithm):
         return ("hits",)
 
     def reads_weight(self, schema: EdgeSchema) -> bool:
-        if self.weighted:
-            require_weight(schema, "hits(weighted=True)", "")
-        return schema.weight is not None and self.weighted is not False
+        return reads_optional_weight(schema, self.weighted, "hits(weighted=True)")
 
     def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
         score = ColumnType("float64")

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.algorithms.algorithm import Algorithm, as_plain_ids, require_weight
+from dask_graphgpu.algorithms.algorithm import Algorithm, as_plain_ids, reads_optional_weight
 from dask_graphgpu.algorithms.between_ends import BetweenEnds, PathEdges
 from dask_graphgpu.algorithms.edge_table import at
 from dask_graphgpu.algorithms.run import Run
@@ -103,9 +103,9 @@ class KShortestPaths(Algorithm):
         return ("bfs", "run", "edges_among")
 
     def reads_weight(self, schema: EdgeSchema) -> bool:
-        if self.weighted:
-            require_weight(schema, "k_shortest_paths with weighted=True", "; or weighted=False")
-        return schema.weight is not None and self.weighted is not False
+        return reads_optional_weight(
+            schema, self.weighted, "k_shortest_paths with weighted=True", "; or weighted=False"
+        )
 
     def num_rows(self, num_vertices: int, schema: EdgeSchema) -> int | None:
         return None

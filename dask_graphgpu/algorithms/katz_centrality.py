@@ -12,7 +12,7 @@ from functools import cache
 
 import numpy as np
 
-from dask_graphgpu.algorithms.algorithm import require_weight
+from dask_graphgpu.algorithms.algorithm import reads_optional_weight
 from dask_graphgpu.algorithms.iterated import UNTIL_QUIET, Iterated
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.arguments import check_real
@@ -94,9 +94,7 @@ class KatzCentrality(Iterated):
             check_real(name, value, "a positive number", lambda given: 0 < given < np.inf)
 
     def reads_weight(self, schema: EdgeSchema) -> bool:
-        if self.weighted:
-            require_weight(schema, "katz_centrality(weighted=True)", "")
-        return schema.weight is not None and self.weighted is not False
+        return reads_optional_weight(schema, self.weighted, "katz_centrality(weighted=True)")
 
     def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
         return {"vertex": ColumnType("vertex"), "katz_centrality": ColumnType("float64")}

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.algorithms.algorithm import Resumable, require_weight
+from dask_graphgpu.algorithms.algorithm import Resumable, reads_optional_weight
 from dask_graphgpu.algorithms.dag import check_directed, levels
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.fields import Field
@@ -96,9 +96,7 @@ class LongestPath(Resumable):
     rule = "max"
 
     def reads_weight(self, schema: EdgeSchema) -> bool:
-        if self.weighted:
-            require_weight(schema, "longest_path(weighted=True)", "")
-        return schema.weight is not None and self.weighted is not False
+        return reads_optional_weight(schema, self.weighted, "longest_path(weighted=True)")
 
     def num_rows(self, num_vertices: int, schema: EdgeSchema) -> int | None:
         return None if self.path else num_vertices

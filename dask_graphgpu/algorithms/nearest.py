@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.algorithms.algorithm import Algorithm, require_weight
+from dask_graphgpu.algorithms.algorithm import Algorithm, reads_optional_weight
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.start_vertices import as_start_vertices, named_vertices
 from dask_graphgpu.arguments import as_limit, check_whole
@@ -81,9 +81,9 @@ class Nearest(Algorithm):
         return ("nearest",)
 
     def reads_weight(self, schema: EdgeSchema) -> bool:
-        if self.weighted:
-            require_weight(schema, "nearest with weighted=True", "; or weighted=False")
-        return schema.weight is not None and self.weighted is not False
+        return reads_optional_weight(
+            schema, self.weighted, "nearest with weighted=True", "; or weighted=False"
+        )
 
     def frame_columns(self, name: str) -> int:
         return 0

@@ -30,8 +30,8 @@ import numpy as np
 from dask_graphgpu.algorithms.algorithm import (
     Resumable,
     check_iterations,
+    reads_optional_weight,
     refuse_extreme_weights,
-    require_weight,
     telling_limits,
 )
 from dask_graphgpu.algorithms.run import Run
@@ -246,9 +246,7 @@ class PageRank(Resumable):
         check_choice("dtype", self.dtype, ("float64", "float32"))
 
     def reads_weight(self, schema: EdgeSchema) -> bool:
-        if self.weighted:
-            require_weight(schema, "pagerank(weighted=True)", "")
-        return schema.weight is not None and self.weighted is not False
+        return reads_optional_weight(schema, self.weighted, "pagerank(weighted=True)")
 
     def vertex_columns(self) -> Sequence[str]:
         return vertices_columns(self.personalization, self.start)

@@ -18,8 +18,8 @@ import numpy as np
 
 from dask_graphgpu.algorithms.algorithm import (
     Algorithm,
+    reads_optional_weight,
     refuse_extreme_weights,
-    require_weight,
 )
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.vertex_labels import check_groups, read_start
@@ -131,9 +131,7 @@ class PartitionQuality(Algorithm):
         return vertices_columns(self.communities)
 
     def reads_weight(self, schema: EdgeSchema) -> bool:
-        if self.weighted:
-            require_weight(schema, "partition_quality(weighted=True)", "")
-        return schema.weight is not None and self.weighted is not False
+        return reads_optional_weight(schema, self.weighted, "partition_quality(weighted=True)")
 
     def num_rows(self, num_vertices: int, schema: EdgeSchema) -> int | None:
         return None

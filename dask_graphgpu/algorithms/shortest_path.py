@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.algorithms.algorithm import Resumable, as_plain_ids, require_weight
+from dask_graphgpu.algorithms.algorithm import Resumable, as_plain_ids, reads_optional_weight
 from dask_graphgpu.algorithms.edge_table import edge_columns
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.traversal import hops
@@ -82,9 +82,9 @@ class ShortestPath(Resumable):
         return ("bfs", "run", "predecessors", "path")
 
     def reads_weight(self, schema: EdgeSchema) -> bool:
-        if self.weighted:
-            require_weight(schema, "shortest_path with weighted=True", "; or weighted=False")
-        return schema.weight is not None and self.weighted is not False
+        return reads_optional_weight(
+            schema, self.weighted, "shortest_path with weighted=True", "; or weighted=False"
+        )
 
     def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
         kind = schema.weight_kind if self.reads_weight(schema) else None
