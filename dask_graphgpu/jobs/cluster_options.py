@@ -26,7 +26,7 @@ def _seconds(text: str) -> float:
     """A time, such as 30s, 5min or 1h, in seconds."""
     try:
         seconds = float(parse_timedelta(text, default=False))
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, IndexError):  # Dask looks at the first letter
         seconds = 0.0
     if not 0 < seconds < float("inf"):
         raise click.BadParameter(f"{text!r}; give a time, such as 30s, 5min or 1h.")

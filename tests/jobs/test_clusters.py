@@ -298,6 +298,7 @@ def test_what_is_wrong_is_said_before_the_cluster_is_needed(folder):
         (["--workers", "0"], "--workers"),
         (["--wait", "soon"], "'soon'; give a time, such as 30s, 5min or 1h"),
         (["--wait", "5"], "'5'; give a time"),
+        (["--wait", ""], "''; give a time"),
         (["--workers", "2"], "--workers 2 needs a cluster: name one with --scheduler or --cluster"),
     ],
 )  # fmt: skip
