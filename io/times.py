@@ -106,3 +106,27 @@ def _unit(dtype: Any) -> Any:
     if pa.types.is_timestamp(kind):
         return kind.unit
     return "D" if pa.types.is_date32(kind) else "ms"
+
+
+def in_units_of(series: Any, dtype: Any) -> Any:
+    """Times of a column, pandas' or cuDF's, as numbers of the unit of another column of times, rounded down.
+
+    Raises
+    ------
+    TypeError
+        They are no times, or one of the columns has a time zone and the other has none.
+    """
+    if not is_time(series.dtype):
+        raise TypeError(f"{series.dtype} is no type of times")
+    if _has_zone(series.dtype) != _has_zone(dtype):
+        raise TypeError("of two columns of times, one has a time zone and the other has none")
+    pandas = isinstance(series, pd.Series)
+    numbers = pd.Series(as_numbers(series)) if pandas else series.astype("int64")
+    step = pd.Timedelta(1, _unit(series.dtype)) / pd.Timedelta(1, _unit(dtype))
+    found = numbers * int(step) if step >= 1 else numbers // round(1 / step)
+    return found.to_numpy() if pandas else found
+
+
+def _has_zone(dtype: Any) -> bool:
+    kind = getattr(dtype, "pyarrow_dtype", dtype)
+    return getattr(kind, "tz", None) is not None
