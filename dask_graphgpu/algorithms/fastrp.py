@@ -23,7 +23,7 @@ from dask_graphgpu.arguments import check_choice, check_real, check_whole, is_re
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
 
-# Means of vectors that cancel to less than this share of the largest number are 0, but for rounding.
+# Means of vectors that cancel to less than this share of the longest one are 0, but for rounding.
 _NOTHING = 1e-13
 _OTHER = {"in": "out", "out": "in", "both": "both"}
 
@@ -123,29 +123,38 @@ class FastRP(Algorithm):
     def run(self, run: Run) -> Table:
         refuse_extreme_weights(run, "vertex")
         vectors = sparse_projection(run, self.dimension, int(self.seed))
-        found = vectors * (self.self_influence / _lengths(vectors, 0.0))[:, None]
+        length = _lengths(vectors)
+        found = _scaled(vectors, length, self.self_influence)
         if self.normalization_strength:
             share = run.view.weighted_degrees(_OTHER[self.direction]).astype(np.float64)
             share /= max(run.total(share), 1)
             share[share == 0] = 1  # nobody's neighbour
-            vectors *= (share**self.normalization_strength)[:, None]
+            share **= self.normalization_strength
+            vectors *= share[:, None]
+            length *= share
         over = run.view.weighted_degrees(self.direction).astype(np.float64)
         over[over == 0] = 1
         for weight in self.iteration_weights[: _last(self.iteration_weights)]:
-            nothing = _NOTHING * run.most(np.abs(vectors).max(axis=1))
+            nothing = _NOTHING * run.most(length)
             vectors = statistics(run, vectors, self.direction, ["sum"])["sum"]
             vectors /= over[:, None]
-            found += vectors * (weight / _lengths(vectors, nothing))[:, None]
+            length = _lengths(vectors)
+            length[length <= nothing] = 0
+            if weight:
+                found += _scaled(vectors, length, weight)
         own = found.take(run.rows, axis=0).astype(np.float32)
         columns = np.ascontiguousarray(own.T)
         named = {f"embedding_{i}": Values(column) for i, column in enumerate(columns)}
         return {"vertex": Values(run.vertices), **named}
 
 
-def _lengths(vectors: Any, nothing: float) -> Any:
-    """The length of each vector, infinite where it is ``nothing`` or less."""
-    length = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-    return np.where(length <= nothing, np.inf, length)
+def _lengths(vectors: Any) -> Any:
+    return np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+
+
+def _scaled(vectors: Any, length: Any, wanted: float) -> Any:
+    """Vectors of a length in place of their own; 0 where that is 0."""
+    return vectors * (wanted / np.where(length == 0, np.inf, length))[:, None]
 
 
 def _last(weights: Sequence[float]) -> int:
