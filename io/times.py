@@ -123,7 +123,11 @@ def in_units_of(series: Any, dtype: Any) -> Any:
     pandas = isinstance(series, pd.Series)
     numbers = pd.Series(as_numbers(series)) if pandas else series.astype("int64")
     step = pd.Timedelta(1, _unit(series.dtype)) / pd.Timedelta(1, _unit(dtype))
-    found = numbers * int(step) if step >= 1 else numbers // round(1 / step)
+    if step >= 1:  # what is beyond all times of the other unit is its last one
+        last = np.iinfo(np.int64).max // int(step)
+        found = numbers.clip(-last, last) * int(step)
+    else:
+        found = numbers // round(1 / step)
     return found.to_numpy() if pandas else found
 
 

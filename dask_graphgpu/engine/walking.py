@@ -70,6 +70,9 @@ def edges_up_to(time: Any, begin: Any, degree: Any, until: Any) -> Any:
 
     On the host or a GPU.
     """
+    if time.dtype == np.uint64 and until.dtype.kind == "i":  # which NumPy would compare as floats
+        degree = np.where(until < 0, 0, degree)
+        until = np.maximum(until, 0).astype(np.uint64)
     low, high = begin.copy(), begin + degree
     for _ in range(int(degree.max()).bit_length() if len(degree) else 0):
         middle = (low + high) // 2

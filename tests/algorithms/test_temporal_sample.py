@@ -135,6 +135,20 @@ def test_fractions_are_between_whole_times():
     assert found[["seed", "src"]].to_numpy().tolist() == [[0, 1], [2, 1], [2, 2]]
 
 
+def test_times_beyond_floats_and_units():
+    top = 2**60
+    edges = pd.DataFrame({"src": [1, 2], "dst": [0, 0], "t": [top, top + 1]})
+    for kind in ("int64", "uint64"):
+        seeds = pd.DataFrame({"vertex": [0, 0, 0], "when": [top, top + 1, -1]})
+        found = edges.astype({"t": kind}).graph().neighbor_sample(seeds, fanout=[-1], time="t")
+        assert found[["seed", "src"]].to_numpy().tolist() == [[0, 1], [1, 1], [1, 2]]
+    late = pd.DataFrame({"vertex": [9], "when": np.array(["3000-01-01"], "datetime64[s]")})
+    found = (
+        EDGES.astype({"at": "datetime64[ns]"}).graph().neighbor_sample(late, fanout=[-1], time="at")
+    )
+    assert len(found) == 3
+
+
 @pytest.mark.parametrize(
     ("seeds", "options", "match"),
     [
