@@ -47,3 +47,13 @@ def sample(lo, hi, batch, vertex, begins, degrees, starts, hop, replace, seed, e
                 if drawn(key, counter + np.uint64(j)) * left < np.float64(number - taken):
                     edges[first + taken] = begin + j
                     taken += 1
+
+
+@jit
+def order_rows(lo, hi, offsets, values, edges):
+    """Write the edges of each row in ascending order of their values; equal ones stay in theirs."""
+    for i in range(lo, hi):
+        begin, end = np.int64(offsets[i]), np.int64(offsets[i + 1])
+        order = np.argsort(values[begin:end], kind="mergesort")
+        for j in range(end - begin):
+            edges[begin + j] = begin + order[j]

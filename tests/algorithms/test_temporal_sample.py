@@ -64,10 +64,11 @@ def test_in_every_place(place):
     def made():
         return skewed().assign(at=lambda frame: (frame["weight"] * 7) % 60)
 
-    place.same(
+    (found,) = place.same(
         lambda graph: graph.neighbor_sample(seeds, fanout=[3, 2, -1], batch_size=2, time="at"),
         frames=[made],
     )
+    assert (found["at"] == (found["weight"] * 7) % 60).all()
     place.same(
         lambda graph: graph.neighbor_sample(seeds, fanout=[4, 3], time="weight", replace=True),
         frames=[skewed],

@@ -149,8 +149,15 @@ class RowsById:
 
 
 def _in_order_of(rows: Adjacency, time: str) -> Adjacency:
-    """The same rows, the edges of each by time, then by neighbour, then by weight."""
-    weight = [rows.columns["weight"]] if "weight" in rows.columns else []
-    order = np.lexsort((*weight, rows.neighbours, rows.columns[time], rowwise.row_ids(rows)))
+    """Rows by neighbour, the edges of each by time, then by neighbour, then by weight."""
+    order = np.empty(rows.num_edges, np.int64)
+    blocks = edge_blocks(rows.offsets)
+    for_blocks(kernels.neighbor_sample.order_rows, blocks, rows.offsets, rows.columns[time], order)
+    neighbours = at_ends(rows.neighbours, order)
     columns = {name: at_ends(column, order) for name, column in rows.columns.items()}
-    return Adjacency(rows.offsets, at_ends(rows.neighbours, order), columns)
+    if "weight" in columns and time != "weight":
+        row, times = rowwise.row_ids(rows), columns[time]
+        new = (row[1:] != row[:-1]) | (times[1:] != times[:-1])
+        group = np.concatenate([np.zeros(min(len(row), 1), np.int64), np.cumsum(new)])
+        columns["weight"] = with_repeats_in_order(group, neighbours, columns["weight"])
+    return Adjacency(rows.offsets, neighbours, columns)
