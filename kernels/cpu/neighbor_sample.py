@@ -51,7 +51,10 @@ def sample(lo, hi, batch, vertex, begins, degrees, starts, hop, replace, seed, e
 
 @jit
 def order_rows(lo, hi, offsets, values, edges):
-    """Write the edges of each row in ascending order of their values; equal ones stay in theirs."""
+    """Write the edges of each row in ascending order of their values; equal ones stay in theirs.
+
+    It allocates what it sorts a row by.
+    """
     for i in range(lo, hi):
         begin, end = np.int64(offsets[i]), np.int64(offsets[i + 1])
         order = np.argsort(values[begin:end], kind="mergesort")
