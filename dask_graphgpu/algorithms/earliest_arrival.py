@@ -105,9 +105,9 @@ class EarliestArrival(Traversal, Resumable):
 
     Notes
     -----
-    Repeated rows are edges of their own, each at its time [1]_. An edge at the largest integer of 64 bits, or at
-    infinity, is never taken. Cost: O(V + E) and what is relaxed again; without
-    ``start`` a pass over the times before.
+    Repeated rows are edges of their own, each at its time (Wu et al., PVLDB 2014). An edge at the largest integer of
+    64 bits, or at infinity, is never taken. Cost: O(V + E) and what is relaxed again; without ``start`` a pass over
+    the times before.
     """
 
     time: str

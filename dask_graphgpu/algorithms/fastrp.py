@@ -68,11 +68,11 @@ class FastRP(Algorithm):
 
     Notes
     -----
-    With the transition matrix P = D^-1 A, degrees d, their sum 2m, and a random matrix R of entries sqrt(3), 0 and
-    -sqrt(3) with probabilities 1/6, 2/3 and 1/6: N_1 = P (d / 2m)^strength R, N_k = P N_(k-1), and the embedding is
-    the sum of weight_k N_k / |N_k| [1]_. R is made of hashes of ``seed`` and the places of vertices in the order of
-    ids: embeddings are the same to rounding for rows in any order, on all engines and on ranks. Those of graphs with
-    other ids cannot be compared.
+    With the transition matrix P, degrees d, their sum 2m, and a random matrix R of entries sqrt(3), 0 and -sqrt(3)
+    with probabilities 1/6, 2/3 and 1/6: N(1) = P (d / 2m)^strength R, N(k) = P N(k - 1), and the embedding is the sum
+    of iteration_weights[k - 1] times N(k), its rows scaled to length 1 (Chen et al., CIKM 2019). R is made of hashes
+    of ``seed`` and the places of vertices in the order of ids: embeddings are the same to rounding for rows in any
+    order, on all engines and on ranks. Those of graphs with other ids cannot be compared.
 
     A repeated edge counts once, weighted by the sum of its weights, unless the graph was given
     ``duplicates="keep"``. Cost: a pass over the edges an iteration, O(dimension * E); 32 bytes a vertex and
