@@ -307,6 +307,7 @@ def _take_frames(
                 f"{field.name}: a frame with the id column(s) {list(ids)} and {wanted} of values; it has "
                 f"{[str(c) for c in value.columns]}"
             )
+        value = algorithm.as_read(field.name, value, rest, schema)
         frames[field.name] = ValueFrame.of(value, ids, rest, field.name)
         changes[field.name] = FrameColumns(tuple(rest))
     if not frames:

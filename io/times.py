@@ -130,3 +130,31 @@ def as_length(name: str, value: Any, kind: Any) -> int | float:
         int(found) if found == int(found) else float(found)
     )  # as exact as the column
     return length
+
+
+def in_units_of(series: Any, dtype: Any) -> Any:
+    """Times of a column, pandas' or cuDF's, as numbers of the unit of another column of times, rounded down.
+
+    Raises
+    ------
+    TypeError
+        They are no times, or one of the columns has a time zone and the other has none.
+    """
+    if not is_time(series.dtype):
+        raise TypeError(f"{series.dtype} is no type of times")
+    if _has_zone(series.dtype) != _has_zone(dtype):
+        raise TypeError("of two columns of times, one has a time zone and the other has none")
+    pandas = isinstance(series, pd.Series)
+    numbers = pd.Series(as_numbers(series)) if pandas else series.astype("int64")
+    step = pd.Timedelta(1, _unit(series.dtype)) / pd.Timedelta(1, _unit(dtype))
+    if step >= 1:  # what is beyond all times of the other unit is its last one
+        last = np.iinfo(np.int64).max // int(step)
+        found = numbers.clip(-last, last) * int(step)
+    else:
+        found = numbers // round(1 / step)
+    return found.to_numpy() if pandas else found
+
+
+def _has_zone(dtype: Any) -> bool:
+    kind = getattr(dtype, "pyarrow_dtype", dtype)
+    return getattr(kind, "tz", None) is not None

@@ -68,6 +68,10 @@ class Algorithm(ABC):
         """How many columns of values a frame has that is given as the argument ``name``; None: any number."""
         return 1
 
+    def as_read(self, name: str, frame: Any, values: Sequence[str], schema: EdgeSchema) -> Any:
+        """The frame that is read, with columns of ``values``, of one that is given as the argument ``name``."""
+        return frame
+
     def beside_groups(self, name: str) -> tuple[str, ...]:
         """Columns of values that are read of a frame of groups, given as the argument ``name``."""
         return ()

@@ -16,13 +16,14 @@ from typing import Any
 import numpy as np
 
 from dask_graphgpu.algorithms.algorithm import Resumable, as_plain_ids
+from dask_graphgpu.algorithms.edge_times import carried, check_times, columns_of, dtype_of
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.traversal import Traversal, each_state
 from dask_graphgpu.arguments import refuse
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.fields import Field
 from dask_graphgpu.io.results import ColumnType
-from dask_graphgpu.io.schema import EdgeSchema, is_integer, is_weight
+from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.io.times import as_bound, is_time
 from dask_graphgpu.program import VertexProgram
 
@@ -104,9 +105,9 @@ class EarliestArrival(Traversal, Resumable):
 
     Notes
     -----
-    Repeated rows are edges of their own, each at its time [1]_. An edge at the largest integer of 64 bits, or at
-    infinity, is never taken. Cost: O(V + E) and what is relaxed again; without
-    ``start`` a pass over the times before.
+    Repeated rows are edges of their own, each at its time (Wu et al., PVLDB 2014). An edge at the largest integer of
+    64 bits, or at infinity, is never taken. Cost: O(V + E) and what is relaxed again; without ``start`` a pass over
+    the times before.
     """
 
     time: str
@@ -129,11 +130,10 @@ class EarliestArrival(Traversal, Resumable):
         return schema.weight == self.time
 
     def edge_columns(self) -> Sequence[str]:
-        return () if self.time == "weight" else (self.time,)  # else edges have it as their weight
+        return columns_of(self.time)
 
     def dtype_of_values(self, schema: EdgeSchema) -> str:
-        kind = dict(schema.dtypes).get(self.time)
-        return "int64" if is_time(kind) or is_integer(kind) else "float64"
+        return dtype_of(schema, self.time)
 
     def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
         kind = self._kind(schema)
@@ -159,8 +159,7 @@ class EarliestArrival(Traversal, Resumable):
             none = np.full_like(run.rows, _NEVER[dtype], dtype, shape=run.view.num_vertices)
             found: Iterator[Any] = iter([none] * len(sources))
         else:
-            column = "weight" if self.reads_weight(run.schema) else self.time
-            view = run.view.with_edge_column("time", column)
+            view = run.view.with_edge_column("time", carried(run.schema, self.time))
             if start is None:
                 start = _least_time(run, view, dtype)
             first = _before(start, dtype) if self.strict else start
@@ -176,25 +175,7 @@ class EarliestArrival(Traversal, Resumable):
             yield np.where(reached, arrival, 0)[None], reached[None]
 
     def _kind(self, schema: EdgeSchema) -> Any:
-        """The dtype of the time column, if it is one of numbers or times."""
-        kinds = dict(schema.dtypes)
-        kind = kinds.get(self.time)
-        if kind is None or not (is_time(kind) or is_weight(kind)):
-            has = f"is of type {kind}" if self.time in kinds else f"is none of {[*kinds]}"
-            raise InvalidArgument(
-                f"time={self.time!r} {has}; name an edge column of numbers or times"
-            )
-        if self.time == "weight" and not self.reads_weight(schema):
-            raise InvalidArgument(
-                f"time='weight' is what edges call their weight, and that is {schema.weight!r} here: "
-                "rename the column"
-            )
-        if not (schema.directed or (self.reads_weight(schema) and is_integer(kind))):
-            raise InvalidArgument(
-                "in an undirected graph rows that lead either way between two vertices are one edge, whatever "
-                "their times: leave directed=False out, and give both_ways=True"
-            )
-        return kind
+        return check_times(schema, self.time, "give both_ways=True")
 
     def _bounds(self, schema: EdgeSchema) -> tuple[Any, Any]:
         """The start, None where none was given, and the last time, as numbers that edges carry."""
@@ -202,12 +183,12 @@ class EarliestArrival(Traversal, Resumable):
         start = as_bound("start", self.start, kind)
         last = as_bound("cutoff", self.cutoff, kind)
         return (
-            None if start is None else _carried(start, dtype, math.ceil),
-            _NEVER[dtype] if last is None else _carried(last, dtype, math.floor),
+            None if start is None else _as_carried(start, dtype, math.ceil),
+            _NEVER[dtype] if last is None else _as_carried(last, dtype, math.floor),
         )
 
 
-def _carried(bound: Any, dtype: str, rounded: Callable[[float], int]) -> Any:
+def _as_carried(bound: Any, dtype: str, rounded: Callable[[float], int]) -> Any:
     """A bound as a number of the times' dtype."""
     if not _FIRST[dtype] < bound < _NEVER[dtype]:
         return _FIRST[dtype] if bound <= _FIRST[dtype] else _NEVER[dtype]

@@ -27,7 +27,7 @@ from dask_graphgpu.arguments import check_choice, check_real, check_whole, is_re
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
 
-# Means of vectors that cancel to less than this share of the largest number are 0, but for rounding.
+# Means of vectors that cancel to less than this share of the longest one are 0, but for rounding.
 _NOTHING = 1e-13
 _OTHER = {"in": "out", "out": "in", "both": "both"}
 
@@ -72,11 +72,11 @@ class FastRP(Algorithm):
 
     Notes
     -----
-    With the transition matrix P = D^-1 A, degrees d, their sum 2m, and a random matrix R of entries sqrt(3), 0 and
-    -sqrt(3) with probabilities 1/6, 2/3 and 1/6: N_1 = P (d / 2m)^strength R, N_k = P N_(k-1), and the embedding is
-    the sum of weight_k N_k / |N_k| [1]_. R is made of hashes of ``seed`` and the places of vertices in the order of
-    ids: embeddings are the same to rounding for rows in any order, on all engines and on ranks. Those of graphs with
-    other ids cannot be compared.
+    With the transition matrix P, degrees d, their sum 2m, and a random matrix R of entries sqrt(3), 0 and -sqrt(3)
+    with probabilities 1/6, 2/3 and 1/6: N(1) = P (d / 2m)^strength R, N(k) = P N(k - 1), and the embedding is the sum
+    of iteration_weights[k - 1] times N(k), its rows scaled to length 1 (Chen et al., CIKM 2019). R is made of hashes
+    of ``seed`` and the places of vertices in the order of ids: embeddings are the same to rounding for rows in any
+    order, on all engines and on ranks. Those of graphs with other ids cannot be compared.
 
     A repeated edge counts once, weighted by the sum of its weights, unless the graph was given
     ``duplicates="keep"``. Cost: a pass over the edges an iteration, O(dimension * E); 32 bytes a vertex and
@@ -125,29 +125,38 @@ class FastRP(Algorithm):
     def run(self, run: Run) -> Table:
         refuse_extreme_weights(run, "vertex")
         vectors = sparse_projection(run, self.dimension, int(self.seed))
-        found = vectors * (self.self_influence / _lengths(vectors, 0.0))[:, None]
+        length = _lengths(vectors)
+        found = _scaled(vectors, length, self.self_influence)
         if self.normalization_strength:
             share = run.view.weighted_degrees(_OTHER[self.direction]).astype(np.float64)
             share /= max(run.total(share), 1)
             share[share == 0] = 1  # nobody's neighbour
-            vectors *= (share**self.normalization_strength)[:, None]
+            share **= self.normalization_strength
+            vectors *= share[:, None]
+            length *= share
         over = run.view.weighted_degrees(self.direction).astype(np.float64)
         over[over == 0] = 1
         for weight in self.iteration_weights[: _last(self.iteration_weights)]:
-            nothing = _NOTHING * run.most(np.abs(vectors).max(axis=1))
+            nothing = _NOTHING * run.most(length)
             vectors = statistics(run, vectors, self.direction, ["sum"])["sum"]
             vectors /= over[:, None]
-            found += vectors * (weight / _lengths(vectors, nothing))[:, None]
+            length = _lengths(vectors)
+            length[length <= nothing] = 0
+            if weight:
+                found += _scaled(vectors, length, weight)
         own = found.take(run.rows, axis=0).astype(np.float32)
         columns = np.ascontiguousarray(own.T)
         named = {f"embedding_{i}": Values(column) for i, column in enumerate(columns)}
         return {"vertex": Values(run.vertices), **named}
 
 
-def _lengths(vectors: Any, nothing: float) -> Any:
-    """The length of each vector, infinite where it is ``nothing`` or less."""
-    length = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-    return np.where(length <= nothing, np.inf, length)
+def _lengths(vectors: Any) -> Any:
+    return np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+
+
+def _scaled(vectors: Any, length: Any, wanted: float) -> Any:
+    """Vectors of a length in place of their own; 0 where that is 0."""
+    return vectors * (wanted / np.where(length == 0, np.inf, length))[:, None]
 
 
 def _last(weights: Sequence[float]) -> int:

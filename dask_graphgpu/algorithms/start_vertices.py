@@ -8,7 +8,12 @@ import numpy as np
 
 from dask_graphgpu.algorithms.algorithm import Algorithm, as_plain_ids
 from dask_graphgpu.algorithms.run import Run
-from dask_graphgpu.algorithms.vertex_values import FrameColumns, dense_ids, numbers_by_row
+from dask_graphgpu.algorithms.vertex_values import (
+    FrameColumns,
+    column_of,
+    dense_ids,
+    numbers_by_row,
+)
 from dask_graphgpu.io.frames import is_frame
 from dask_graphgpu.partition.chunk import to_host
 
@@ -21,6 +26,17 @@ def as_start_vertices(algorithm: Algorithm, name: str, *, optional: bool = True)
     as_plain_ids(algorithm, name)
     ids = getattr(algorithm, name)
     object.__setattr__(algorithm, name, ids if isinstance(ids, list) else [ids])
+
+
+def start_values(
+    run: Run, name: str, value: FrameColumns
+) -> tuple[np.ndarray, np.ndarray, int, np.ndarray]:
+    """`start_vertices` of a frame, and the value of each row in its one column of values. Collective."""
+    (column,) = value.names
+    if run.ranks is not None:
+        rows, total, (numbers, values) = numbers_by_row(run, [name], [column])
+        return numbers, rows, total, values
+    return *start_vertices(run, name, value), column_of(run, name, column)
 
 
 def start_vertices(run: Run, name: str, value: Any) -> tuple[np.ndarray, np.ndarray, int]:

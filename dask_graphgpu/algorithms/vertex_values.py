@@ -173,8 +173,12 @@ def mark_rows(run: Run, name: str, value: Any, marks: Any) -> None:
     marks[rows] = True
 
 
-def numbers_by_row(run: Run, names: Sequence[str]) -> tuple[np.ndarray, int, list[np.ndarray]]:
+def numbers_by_row(
+    run: Run, names: Sequence[str], values: Sequence[str] = ()
+) -> tuple[np.ndarray, int, list[np.ndarray]]:
     """Numbers of the vertices that the rows of frames of one length name; on several ranks.
+
+    ``values`` : columns of the frames that are wanted, too.
 
     Returns
     -------
@@ -183,8 +187,8 @@ def numbers_by_row(run: Run, names: Sequence[str]) -> tuple[np.ndarray, int, lis
         for the first rank.
     total : int
         Rows, of all ranks.
-    list of int64 arrays
-        Of each frame the numbers of those rows.
+    list of arrays
+        Of each frame the numbers of those rows, int64, and their values in each column, float64 or int64.
 
     Raises
     ------
@@ -203,14 +207,38 @@ def numbers_by_row(run: Run, names: Sequence[str]) -> tuple[np.ndarray, int, lis
         order = np.argsort(rows)
         bounds = np.arange(1, ranks.size) * total // ranks.size
         cuts = np.searchsorted(rows[order], bounds)
-        rows, numbers = (
+        given = [column_of(run, name, column) for column in values]
+        rows, *moved = (
             np.concatenate(ranks.all_to_all(np.split(each[order], cuts)))
-            for each in (rows, numbers)
+            for each in (rows, numbers, *given)
         )
         order = np.argsort(rows)
-        rows, numbers = rows[order], numbers[order]
-        found.append(numbers)
+        rows = rows[order]
+        found += [each[order] for each in moved]
     return rows, total, found
+
+
+def column_of(run: Run, name: str, column: str) -> Any:
+    """A column of a frame by rows, float64, or int64 where all ranks have integers; collective.
+
+    Raises
+    ------
+    InvalidArgument
+        A value is null.
+    """
+    chunks = [chunk for chunk in run.frames[name] if len(chunk)]
+    for chunk in chunks:
+        if column in chunk.nulls:
+            raise InvalidArgument(
+                f"{name}: {chunk.nulls[column].sum()} of the values in {column!r} are null; fill or drop them"
+            )
+    floats = any(chunk.columns[column].dtype.kind == "f" for chunk in chunks)
+    if run.ranks is not None:
+        floats = bool(run.ranks.max(int(floats)))
+    kind = np.float64 if floats else np.int64
+    return np.concatenate(
+        [run.rows[:0].astype(kind), *(chunk.columns[column].astype(kind) for chunk in chunks)]
+    )
 
 
 def _numbers(run: Run, name: str, chunks: Sequence[VertexChunk]) -> np.ndarray:

@@ -39,8 +39,14 @@ class Samples(Protocol):
         """
 
     def neighbor_sample(
-        self, view: View, batches: np.ndarray, seeds: np.ndarray, rule: SampleRule, report: Report
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
+        self,
+        view: View,
+        batches: np.ndarray,
+        seeds: np.ndarray,
+        rule: SampleRule,
+        report: Report,
+        until: np.ndarray | None = None,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, np.ndarray]]:
         """Edges that lead to some vertices, and to where these come from, and so on: the same on all engines.
 
         Parameters
@@ -51,6 +57,8 @@ class Samples(Protocol):
             The batch of each seed; on ranks each gives some of them.
         seeds : int64 array, shape (k,)
         rule : SampleRule
+        until : int64 or float64 array, shape (k,), optional
+            The bound of each seed, whose batch has no other one: edges of a larger ``rule.time`` are not drawn.
 
         Returns
         -------
@@ -58,7 +66,7 @@ class Samples(Protocol):
         hop : int32 array
             From 1 on.
         source, destination : unsigned arrays
-        weight : array, or None
-            Where the view has weights. One row an edge that was drawn, ordered by batch, hop, destination and source;
-            on ranks each gives those to its own vertices.
+        columns : dict of name to array
+            The weight, where the view has weights, and where there are bounds the times. One row an edge that was
+            drawn, ordered by batch, hop, destination and source; on ranks each gives those to its own vertices.
         """

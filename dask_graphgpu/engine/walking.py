@@ -44,11 +44,14 @@ class SampleRule:
     replace : bool
         Whether an edge may be drawn several times.
     seed : int
+    time : str, optional
+        The edge column by which only edges up to a bound of each batch are drawn.
     """
 
     fanout: tuple[int, ...]
     replace: bool
     seed: int
+    time: str | None = None
 
     def replaces(self, hop: int) -> bool:
         """Whether an edge may be drawn several times in a hop, where not all are taken."""
@@ -60,6 +63,24 @@ class SampleRule:
         if most < 0:
             return degrees
         return np.where(degrees > 0, most, 0) if self.replace else np.minimum(degrees, most)
+
+
+def edges_up_to(time: Any, begin: Any, degree: Any, until: Any) -> Any:
+    """How many edges of rows, whose times ascend from ``begin`` on, are not above a bound each.
+
+    On the host or a GPU.
+    """
+    if time.dtype == np.uint64 and until.dtype.kind == "i":  # which NumPy would compare as floats
+        degree = np.where(until < 0, 0, degree)
+        until = np.maximum(until, 0).astype(np.uint64)
+    low, high = begin.copy(), begin + degree
+    for _ in range(int(degree.max()).bit_length() if len(degree) else 0):
+        middle = (low + high) // 2
+        inside = low < high
+        early = inside & (time[np.minimum(middle, len(time) - 1)] <= until)
+        low = np.where(early, middle + 1, low)
+        high = np.where(inside & ~early, middle, high)
+    return low - begin
 
 
 def trails(walk: Any, before: Any, path: Any, made: Any, *, begins: bool) -> tuple[Any, Any, Any]:

@@ -12,15 +12,15 @@ _SHIFT = np.uint64(32)
 
 
 @jit
-def sample(lo, hi, batch, vertex, row, offsets, starts, hop, replace, seed, edges):
+def sample(lo, hi, batch, vertex, begins, degrees, starts, hop, replace, seed, edges):
     """Write the edges that are drawn of each row from ``starts`` of it on, up to those of the next.
 
     Without ``replace`` these are different ones: by Floyd's method, of which the time grows with the square of their
     number, or where that is more, by a pass over the row (Knuth's algorithm S).
     """
     for i in range(lo, hi):
-        begin, first = np.int64(offsets[row[i]]), starts[i]
-        degree, number = np.int64(offsets[row[i] + 1]) - begin, starts[i + 1] - first
+        begin, first = begins[i], starts[i]
+        degree, number = degrees[i], starts[i + 1] - first
         key = key_of(key_of(seed, batch[i]), vertex[i])
         counter = np.uint64(hop) << _SHIFT
         if not replace and number == degree:
@@ -47,3 +47,16 @@ def sample(lo, hi, batch, vertex, row, offsets, starts, hop, replace, seed, edge
                 if drawn(key, counter + np.uint64(j)) * left < np.float64(number - taken):
                     edges[first + taken] = begin + j
                     taken += 1
+
+
+@jit
+def order_rows(lo, hi, offsets, values, edges):
+    """Write the edges of each row in ascending order of their values; equal ones stay in theirs.
+
+    It allocates what it sorts a row by.
+    """
+    for i in range(lo, hi):
+        begin, end = np.int64(offsets[i]), np.int64(offsets[i + 1])
+        order = np.argsort(values[begin:end], kind="mergesort")
+        for j in range(end - begin):
+            edges[begin + j] = begin + order[j]

@@ -42,3 +42,20 @@ def accumulate(lo, hi, offsets, neighbours, weight, values, sums, weights, count
                     least[v, j] = x
                 if raises and x > most[v, j]:
                     most[v, j] = x
+
+
+@jit
+def add_rows(lo, hi, offsets, neighbours, weight, values, sums):
+    """`accumulate` of sums alone, of values none of which is NaN: the loop over columns is one of vectors."""
+    width, weighted = values.shape[1], weight.size > 0
+    for i in range(lo, hi):
+        v = np.uint64(i)
+        for e in range(offsets[v], offsets[v + _ONE]):
+            u = neighbours[e]
+            if weighted:
+                w = float(weight[e])
+                for j in range(width):
+                    sums[v, j] += w * values[u, j]
+            else:
+                for j in range(width):
+                    sums[v, j] += values[u, j]

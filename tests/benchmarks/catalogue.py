@@ -1,4 +1,4 @@
-"""Similarity, walks, samples, neighbours' statistics, orders and sets, on the CPU or a GPU.
+"""Similarity, walks, samples, embeddings, paths in time, neighbours' statistics, orders and sets, on the CPU or a GPU.
 
     python tests/benchmarks/catalogue.py [--engine cpu|gpu] [--scale 18] [--similar 2000000]
 
@@ -34,11 +34,13 @@ def graphs(asked: argparse.Namespace) -> dict[str, Any]:
     n = 1 << asked.scale
     edges = skewed(n, 16 * n, 2)
     given = {"engine": asked.engine}
+    timed = edges.assign(at=np.random.default_rng(3).integers(0, 10**9, len(edges)))
     return {
         "pairs": skewed(asked.similar, 4 * asked.similar, 2).graph(**given).persist(),
         "even": skewed(n // 5, 2 * n, 1).graph(directed=False, **given).persist(),
         "directed": edges.graph(**given).persist(),
         "undirected": edges.graph(directed=False, **given).persist(),
+        "timed": timed.graph(**given).persist(columns="at"),
         "acyclic": edges[edges["src"] < edges["dst"]].graph(**given).persist(),
     }
 
@@ -52,12 +54,19 @@ def calls(made: dict[str, Any], scale: int) -> dict[str, Callable[[], Any]]:
     pairs, even, directed = made["pairs"], made["even"], made["directed"]
     undirected, acyclic = made["undirected"], made["acyclic"]
     seeds = directed.vertices()["vertex"].iloc[:4096].tolist()
+    timed = made["timed"]
+    asked = pd.DataFrame({"vertex": seeds, "at": random.integers(0, 10**9, len(seeds))})
     return {
         "similar, jaccard": lambda: pairs.similar("jaccard"),
         "similar, adamic_adar": lambda: pairs.similar("adamic_adar"),
         "random_walks": lambda: even.random_walks(length=40),
         "random_walks, p=0.5, q=2": lambda: even.random_walks(length=40, p=0.5, q=2.0),
         "neighbor_sample": lambda: directed.neighbor_sample(seeds, fanout=_FANOUT, batch_size=1024),
+        "neighbor_sample, by time": lambda: timed.neighbor_sample(
+            asked, fanout=_FANOUT, batch_size=1024, time="at"
+        ),
+        "fastrp, 64 numbers": lambda: undirected.fastrp(64),
+        "earliest_arrival": lambda: timed.earliest_arrival(seeds[0], "at"),
         "neighbor_aggregate": lambda: directed.neighbor_aggregate(values, of),
         "closeness_centrality, of a sample": lambda: undirected.closeness_centrality(n >> 8),
         "harmonic_centrality, hyperball": lambda: undirected.harmonic_centrality(

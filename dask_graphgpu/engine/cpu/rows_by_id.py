@@ -47,6 +47,8 @@ class RowsById:
         Gets what is read of a disk.
     weighted, sums : bool
         Whether the weights of edges are wanted, and sums of them.
+    time : str, optional
+        An edge column by which the edges of each row are ordered, and by neighbours where it is the same.
 
     Attributes
     ----------
@@ -55,8 +57,10 @@ class RowsById:
         it is the number.
     owner : uint32 array
         On ranks: which rank has each vertex, by its number. Else empty.
-    dtype, weight_dtype : dtype
-        Of numbers, and of weights if any.
+    names : list of str
+        Columns of edges that parts have.
+    dtype, dtypes : dtype, and of each column
+        Of numbers, and of columns.
     whole : bool
         Whether one part has all rows.
 
@@ -67,14 +71,23 @@ class RowsById:
     """
 
     def __init__(
-        self, view: AnyView, rows: Adjacency, report: Report, *, weighted: bool, sums: bool = False
+        self,
+        view: AnyView,
+        rows: Adjacency,
+        report: Report,
+        *,
+        weighted: bool,
+        sums: bool = False,
+        time: str | None = None,
     ) -> None:
         self._view, self._rows, self._report = view, rows, report
-        self._weighted, self._sums = weighted, sums
+        self._weighted, self._sums, self._time = weighted, sums, time
+        names = ["weight"] if weighted else []
+        self.names = names if time is None else list(dict.fromkeys([*names, time]))
         self.place, self.owner = np.empty(0, np.int64), np.empty(0, np.uint32)
         self.whole = not view.paged and not view.on_ranks
         own, rank = view.num_owned, view.user_rank
-        self.weight_dtype = rows.columns["weight"].dtype if weighted else np.dtype(np.int64)
+        self.dtypes = {name: rows.columns[name].dtype for name in self.names}
         self.dtype = rows.neighbours.dtype if rank is None else rank.dtype
         if isinstance(view, RankView):
             self.place = np.full(view.graph_vertices, view.num_vertices, np.int64)
@@ -92,8 +105,8 @@ class RowsById:
         if self._kept is not None:
             yield self._kept
             return
-        names = ("weight",) if self._weighted else ()
-        with Paged(rows_on_disk(self._rows).with_columns(names), self._report) as passes:
+        shown = rows_on_disk(self._rows).with_columns(tuple(self.names))
+        with Paged(shown, self._report) as passes:
             marked = np.zeros(self._rows.num_vertices, bool)
             marked[self.rows_of(wanted)] = True
             for lo, hi, rows in passes.over(passes.holding(marked)):
@@ -115,14 +128,16 @@ class RowsById:
     def _part(self, lo: int, hi: int, rows: Adjacency) -> Part:
         bounds = rows.offsets[lo : hi + 1]
         edges = slice(int(bounds[0]), int(bounds[-1]))
-        columns = {"weight": rows.columns["weight"][edges]} if self._weighted else {}
+        columns = {name: rows.columns[name][edges] for name in self.names}
         here = Adjacency(bounds - bounds[0], rows.neighbours[edges], columns)
         if (rank := self._view.user_rank) is not None:
             numbers = at_ends(rank, here.neighbours)
             n = max(self._view.graph_vertices, hi - lo)
             made = from_edges(n, rowwise.row_ids(here), numbers, columns)
             here = Adjacency(here.offsets, made.neighbours, made.columns)
-        if self._weighted:
+        if self._time is not None:
+            here = _in_order_of(here, self._time)
+        elif self._weighted:
             weight = here.columns["weight"]
             weight = with_repeats_in_order(rowwise.row_ids(here), here.neighbours, weight)
             here = Adjacency(here.offsets, here.neighbours, {"weight": weight})
@@ -131,3 +146,18 @@ class RowsById:
             given = here.offsets, here.columns["weight"], before
             for_blocks(kernels.walks.add_up, edge_blocks(here.offsets), *given)
         return Part(lo, hi, here, before)
+
+
+def _in_order_of(rows: Adjacency, time: str) -> Adjacency:
+    """Rows by neighbour, the edges of each by time, then by neighbour, then by weight."""
+    order = np.empty(rows.num_edges, np.int64)
+    blocks = edge_blocks(rows.offsets)
+    for_blocks(kernels.neighbor_sample.order_rows, blocks, rows.offsets, rows.columns[time], order)
+    neighbours = at_ends(rows.neighbours, order)
+    columns = {name: at_ends(column, order) for name, column in rows.columns.items()}
+    if "weight" in columns and time != "weight":
+        row, times = rowwise.row_ids(rows), columns[time]
+        new = (row[1:] != row[:-1]) | (times[1:] != times[:-1])
+        group = np.concatenate([np.zeros(min(len(row), 1), np.int64), np.cumsum(new)])
+        columns["weight"] = with_repeats_in_order(group, neighbours, columns["weight"])
+    return Adjacency(rows.offsets, neighbours, columns)

@@ -11,7 +11,7 @@ import numpy as np
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.rows_by_id import DeviceRowsById
-from dask_graphgpu.engine.walking import SampleRule
+from dask_graphgpu.engine.walking import SampleRule, edges_up_to
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.partition.device.memory import require
 from dask_graphgpu.partition.view import View
@@ -19,8 +19,8 @@ from dask_graphgpu.report import Report
 
 
 def neighbor_sample(
-    view: View, batches: Any, seeds: Any, rule: SampleRule, report: Report
-) -> tuple[Any, Any, Any, Any, Any]:
+    view: View, batches: Any, seeds: Any, rule: SampleRule, report: Report, until: Any = None
+) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
     """Edges that lead to some vertices, and to where these come from, and so on; see the contract.
 
     Notes
@@ -28,14 +28,23 @@ def neighbor_sample(
     A batch and a vertex are one key. One launch a hop draws the edges of all keys that are new, a thread each.
     """
     here = DeviceView.of(view)
-    rows = DeviceRowsById.of(here, here.into, "into")
-    weight = rows.weights(here.into.weight, here, "into") if view.is_weighted else None
+    limits = None
+    if until is None:
+        rows = DeviceRowsById.of(here, here.into, "into")
+        weighted = view.is_weighted
+        columns = {"weight": rows.weights(here.into.weight, here, "into")} if weighted else {}
+    else:
+        assert rule.time is not None
+        rows = DeviceRowsById.by_time(here, here.into, rule.time)
+        columns = rows.rows.columns
+        limits = cupy.empty(int(batches.max()) + 1 if len(batches) else 0, until.dtype)
+        limits[cupy.asarray(batches)] = cupy.asarray(until)
     n = here.n
     new = cupy.unique(cupy.asarray(batches) * n + cupy.asarray(seeds))
     seen, found = new, []
     for hop in range(len(rule.fanout)):
         begun = time.perf_counter()
-        keys, edges = _drawn(here, rows, rule, hop, new)
+        keys, edges = _drawn(here, rows, rule, hop, new, limits)
         sources = rows.rows.neighbours[edges]
         found.append((keys, cupy.full(len(keys), hop + 1, np.int32), sources, edges))
         report.advance(
@@ -52,18 +61,21 @@ def neighbor_sample(
     destination = (keys % n).astype(source.dtype)
     drawn = keys // n, hops[order], source[order], destination
     batch, hop, source, destination = (here.to_caller(each) for each in drawn)
-    carried = None if weight is None else here.to_caller(weight[edges[order]])
+    carried = {name: here.to_caller(column[edges[order]]) for name, column in columns.items()}
     return batch, hop, source, destination, carried
 
 
 def _drawn(
-    here: DeviceView, rows: DeviceRowsById, rule: SampleRule, hop: int, keys: Any
+    here: DeviceView, rows: DeviceRowsById, rule: SampleRule, hop: int, keys: Any, limits: Any
 ) -> tuple[Any, Any]:
-    """The key of each edge drawn, and its place in the rows, ordered by both."""
+    """The key of each edge drawn, and its place in the rows, ordered by key and neighbour."""
     batch, vertex = keys // here.n, keys % here.n
     row = vertex if rows.place is None else rows.place[vertex]
     begin = rows.rows.offsets[row].astype(np.int64)
     degree = rows.rows.offsets[row.astype(np.int64) + 1].astype(np.int64) - begin
+    if limits is not None:
+        assert rule.time is not None
+        degree = edges_up_to(rows.rows.columns[rule.time], begin, degree, limits[batch])
     ends = cupy.cumsum(rule.lengths(degree, hop))
     total = int(ends[-1]) if len(ends) else 0
     require(60 * total, f"{total:,} sampled edges")
@@ -77,5 +89,9 @@ def _drawn(
         ),
     )  # fmt: skip
     drawn_of = cupy.searchsorted(ends, cupy.arange(total, dtype=ends.dtype), side="right")
-    order = cupy.lexsort(cupy.stack([edges, drawn_of]))
+    if limits is None:
+        order = cupy.lexsort(cupy.stack([edges, drawn_of]))
+    else:
+        neighbour = rows.rows.neighbours[edges].astype(edges.dtype)
+        order = cupy.lexsort(cupy.stack([edges, neighbour, drawn_of]))
     return keys[drawn_of], edges[order]

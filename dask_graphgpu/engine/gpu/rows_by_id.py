@@ -41,6 +41,13 @@ class DeviceRowsById:
             return cls(rows, None, None)
         return here.made(("rows by id", key), lambda: _sorted(here, rows))
 
+    @classmethod
+    def by_time(cls, here: DeviceView, rows: Adjacency, time: str) -> DeviceRowsById:
+        """The edges of each row by a column, then by neighbour, then by weight; with the columns."""
+        return here.made(
+            ("rows by time", time, *rows.columns), lambda: _in_order_of(here, rows, time)
+        )
+
     def weights(self, weight: Any, here: DeviceView, key: str) -> Any:
         """Weights of the edges, those of repeated ones ascending; made once. ``weight`` : as of the view's rows."""
 
@@ -83,7 +90,26 @@ def _sorted(here: DeviceView, rows: Adjacency) -> DeviceRowsById:
         order = cupy.argsort((row.astype(np.uint64) << np.uint64(bits)) | numbers, kind="stable")
     else:
         order = cupy.lexsort(cupy.stack([numbers, row.astype(numbers.dtype)]))
-    place = cupy.empty_like(rank)
-    place[rank] = cupy.arange(n, dtype=rank.dtype)
     narrow = order.astype(rows.offsets.dtype, copy=False)
-    return DeviceRowsById(Adjacency(rows.offsets, numbers[order]), place, narrow)
+    return DeviceRowsById(Adjacency(rows.offsets, numbers[order]), _places(rank), narrow)
+
+
+def _places(rank: Any) -> Any:
+    """The row of each vertex by its number."""
+    place = cupy.empty_like(rank)
+    place[rank] = cupy.arange(len(rank), dtype=rank.dtype)
+    return place
+
+
+def _in_order_of(here: DeviceView, rows: Adjacency, time: str) -> DeviceRowsById:
+    require(8 * 8 * rows.num_edges, f"ordering {rows.num_edges:,} edges by time")
+    numbers, place = rows.neighbours, None
+    if here.user_rank is not None:
+        rank = here.user_rank.astype(here.id_dtype, copy=False)
+        numbers, place = rank[rows.neighbours], _places(rank)
+    weight = [] if rows.weight is None else [rows.weight]
+    order = cupy.arange(rows.num_edges)
+    for key in (*weight, numbers, rows.columns[time], _row_of_each(rows)):
+        order = order[cupy.argsort(key[order], kind="stable")]
+    columns = {name: column[order] for name, column in rows.columns.items()}
+    return DeviceRowsById(Adjacency(rows.offsets, numbers[order], columns), place, order)
