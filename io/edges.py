@@ -23,8 +23,11 @@ from dask_graphgpu.io.schema import (
     OR_NO_WEIGHTS,
     EdgeSchema,
     id_type,
+    is_number,
     require_columns,
+    value_type,
 )
+from dask_graphgpu.io.times import is_time
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.chunk import EdgeChunk
 from dask_graphgpu.partition.id_table import IdTable
@@ -193,6 +196,14 @@ def no_edges(schema: EdgeSchema, columns: Sequence[str]) -> EdgeChunk:
     none = np.empty(0, np.uint32)
     types = tuple(id_type(dtype) for dtype in schema.ids)
     table = tuple(pa.array([], t) for t in types)
-    return EdgeChunk(
-        none, none, Names(types, 0, table=table), {name: np.empty(0) for name in columns}
-    )
+    carried = {name: _nothing(schema, name) for name in columns}
+    return EdgeChunk(none, none, Names(types, 0, table=table), carried)
+
+
+def _nothing(schema: EdgeSchema, name: str) -> np.ndarray:
+    """What no edge carries of a column, in the type in which edges would."""
+    kind = schema.weight_kind if name == "weight" else dict(schema.dtypes)[name]
+    if is_time(kind):
+        return np.empty(0, np.int64)
+    found = value_type(kind) if is_number(kind) else None
+    return np.empty(0, np.float64 if found is None else found.to_pandas_dtype())

@@ -181,3 +181,19 @@ def test_a_job_of_an_empty_day(tmp_path, monkeypatch):
     assert len(pd.read_parquet("components")) == 0
     words = ["bfs", "day", "--source", 0, "--output", "out"]
     assert "the edge frame is empty" in refused(*words, code=1)
+
+
+def test_columns_that_no_edge_carries_have_their_types():
+    """A program of integers compiles where only isolated vertices are."""
+    program = dg.VertexProgram(
+        state={"x": dg.Field("int64", initial=7)},
+        compute=lambda source_x, edge_toll, weight: source_x + edge_toll * weight,
+        combine="sum",
+        apply=lambda x, message, received: x + message if received else x,
+        stop=lambda superstep: superstep >= 1,
+    )
+    edges = pd.DataFrame({"src": [1], "dst": [2], "toll": [3], "weight": [1]})
+    vertices = pd.DataFrame({"vertex": [1, 2, 3]})
+    found = edges.iloc[:0].graph(vertices=vertices).run(program)
+    assert found["x"].tolist() == [7, 7, 7]
+    assert edges.graph(vertices=vertices).run(program)["x"].tolist() == [7, 17, 7]
