@@ -2,7 +2,7 @@
 
 import ast
 import re
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 
 import igraph as ig
@@ -50,6 +50,7 @@ def names():
         "start": pd.DataFrame({"vertex": [0], "value": [1.0]}),
         "pairs": pd.DataFrame({"src": [0, 2], "dst": [33, 3]}),
         # theirs
+        "islice": islice,
         "nx": nx,
         "G": nx.from_pandas_edgelist(EDGES, "src", "dst", edge_attr="weight"),
         "D": nx.from_pandas_edgelist(DIRECTED, "src", "dst", "weight", create_using=nx.DiGraph),
@@ -108,6 +109,11 @@ def compare(theirs, ours, call, said):
         length = len(theirs) - 1 if hops else path_weight(theirs, weights)
         assert ours["distance"].iloc[-1] == length
         assert between(ours[["src", "dst"]].to_numpy()) <= set(weights)
+    elif "of each `path`" in said:
+        length = ours.groupby("path")["distance"].last()
+        assert length.tolist() == [len(path) - 1 for path in theirs]
+    elif "each pair" in said:
+        assert ours["distance"].tolist() == np.ravel(theirs).tolist()
     elif isinstance(theirs, int):
         assert ours == theirs
     elif isinstance(theirs, nx.Graph) and isinstance(ours, dg.Graph):

@@ -122,9 +122,9 @@ class BetweenEnds:
         source, destination, weight = run.engine.edges_among(view, inside)
         source, destination = to_host(source), to_host(destination)
         rows = to_host(run.rows)
-        chosen = np.flatnonzero(inside[rows])
+        chosen = np.flatnonzero(inside.take(rows))
         places = chosen if run.ranks is None else to_host(run.vertices)[chosen]
-        values = [each[rows[chosen]] for each in (self._before, self._after, self._rest_hops)]
+        values = [each.take(rows[chosen]) for each in (self._before, self._after, self._rest_hops)]
         kind = self._before.dtype
         weight = np.ones(len(source), kind) if weight is None else to_host(weight).astype(kind)
         found = [places, *values, self._placed(source), self._placed(destination), weight]

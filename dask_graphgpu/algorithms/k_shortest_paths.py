@@ -54,8 +54,8 @@ class KShortestPaths(Algorithm):
     frame
         ``path`` (int64, from 0 on, the shortest first), ``position`` of the vertex on it (int64, from 0 on), the
         vertex, and ``distance`` (int64, or float64 over float weights), the length of the path up to there. One row a
-        vertex of a path. Of paths of one length that with fewer edges comes first, then that whose first vertex of
-        another has the smaller id. If there are fewer than k, these are all. Where source and target are the same,
+        vertex of a path. Of paths of one length that with fewer edges comes first, of these the one that goes to the
+        smaller id where they part. If there are fewer than k, these are all. Where source and target are the same,
         there is one path, of this vertex.
 
     Raises
@@ -173,9 +173,7 @@ class KShortestPaths(Algorithm):
         if limit is None:
             most = np.inf if between.float else np.iinfo(np.int64).max
         elif between.float:
-            most = limit * (
-                1 - SLACK
-            )  # another way of adding up may have left out what comes to the limit
+            most = limit * (1 - SLACK)  # what comes to the limit may have been added up to more
         hops = self.max_hops
         if hops is not None and not between.weighted:
             hops, most = None, min(most, hops)

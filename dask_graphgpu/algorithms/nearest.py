@@ -106,7 +106,7 @@ class Nearest(Algorithm):
             targets = targets[np.argsort(to_host(run.ids.rank)[targets])]
         k = min(int(self.k), len(targets))
         distance, target = run.engine.nearest(run.view, targets, k, self.cutoff, run.report)
-        distance, target = distance[run.rows], target[run.rows]
+        distance, target = (each.take(run.rows, axis=0) for each in (distance, target))
         rows, place = np.nonzero(target >= 0)
         run.order(run.vertices[rows], run.num_vertices, place)
         return {

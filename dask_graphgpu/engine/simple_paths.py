@@ -69,8 +69,6 @@ class SimplePaths:
     ----------
     overflows : bool
         Whether there was a path whose length does not fit int64, which is as if it were not there.
-    searches, labels : int
-        Searches made, and what they looked at.
     """
 
     def __init__(
@@ -93,7 +91,6 @@ class SimplePaths:
         self._labels: list[np.ndarray] = []
         self._make_labels(_LABELS)
         self.overflows = False
-        self.searches = self.labels = 0
 
     def best(self, source: int, target: int, k: int, limit: Any) -> list[Path]:
         """The best ``k`` paths, or as many as there are, of a length of at most ``limit``.
@@ -167,7 +164,7 @@ class SimplePaths:
         self._shut[root] = True
         self._barred[list(barred)] = True
         while True:
-            steps, labels, overflows = kernels.simple_paths.search(
+            steps, overflows = kernels.simple_paths.search(
                 *self._rows, *self._limits[:2], hops, self._shut, self._barred, spur, target, path.length[place],
                 self._rest.dtype.type(bound), 0.0 if self._exact else SLACK, self._first, *self._labels, self._way,
             )  # fmt: skip
@@ -177,7 +174,6 @@ class SimplePaths:
         self._shut[root] = False
         self._barred[list(barred)] = False
         self.overflows |= bool(overflows)
-        self.searches, self.labels = self.searches + 1, self.labels + labels
         if not steps:
             return None
         vertices = np.concatenate([root, self._way[:steps]])

@@ -8,8 +8,10 @@ from typing import Any
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.io.label_rows import GROUPS
 
-# Columns that rank the rows of a result: whether the largest come first.
+# Columns that rank the rows of a result, the first that there is: whether the largest come first.
 _LARGEST_FIRST = {
+    "path": False,
+    "distance": False,
     "rank": True,
     "betweenness": True,
     "core_number": True,
@@ -25,7 +27,6 @@ _LARGEST_FIRST = {
     "activation": True,
     "heat": True,
     "potential": True,
-    "distance": False,
 }
 
 

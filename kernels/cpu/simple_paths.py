@@ -99,9 +99,9 @@ def search(
 
     Returns
     -------
-    tuple of int
-        Hops of the way: 0 where there is none, -1 where labels are too few, of which there are to be more; labels
-        made; whether a length was too large for its type.
+    tuple
+        Hops of the way: 0 where there is none, -1 where labels are too few, of which there are to be more; and
+        whether a length was too large for its type.
     """
     room, most = len(vertex), np.iinfo(np.int64).max
     exact = slack == 0
@@ -175,7 +175,7 @@ def search(
     number = -1 if size < 0 else _way(target, first, next_label, vertex, length, hops, before, way)
     for label in range(used):
         first[vertex[label]] = -1
-    return number, used, overflows
+    return number, overflows
 
 
 @inner

@@ -222,6 +222,17 @@ def test_top(folder, output):
     assert [int(line.split()[0]) for line in lines[1:]] == [0, 1]
     lines = call("sssp", "edges.parquet", "--source", 0, "--top", 3, *output).stdout.splitlines()
     assert [line.split() for line in lines[1:]] == [["0", "0"], ["2", "1"], ["1", "4"]]
+    words = "nearest", "edges.parquet", "--targets", 3, "--top", 2
+    lines = call(*words, *output).stdout.splitlines()
+    assert [line.split() for line in lines[1:]] == [["3", "1", "3", "0"], ["1", "1", "3", "1"]]
+    words = "k_shortest_paths", "edges.parquet", "--source", 0, "--target", 3, "--k", 2, "--top", 4
+    lines = call(*words, *output).stdout.splitlines()
+    assert [line.split()[:2] for line in lines[1:]] == [
+        ["0", "0"],
+        ["0", "1"],
+        ["0", "2"],
+        ["1", "0"],
+    ]
     lines = call("weakly_connected_components", "edges.parquet", "--top", 1, *output).stdout
     assert [line.split() for line in lines.splitlines()] == [["component", "vertices"], ["0", "4"]]
 
@@ -345,7 +356,11 @@ def test_report(folder):
         ),
         ("pagerank edges.parquet --weight w --unweighted --output out", 2, "exclude each other"),
         ("sssp edges.parquet --source 0 --unweighted --output out", 2, "weight"),
-        ("shortest edges.parquet --output out", 2, "'shortest'. Did you mean shortest-path?"),
+        (
+            "shortest edges.parquet --output out",
+            2,
+            "'shortest'. Did you mean k-shortest-paths or shortest-path?",
+        ),
         (
             "components edges.parquet --output out",
             2,
