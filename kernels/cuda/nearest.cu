@@ -53,8 +53,8 @@ __device__ __forceinline__ bool is_among(const int64 *chosen, uint64 number, int
 // The labels of `from`, an edge of a length away: the first that is before `best` and is not chosen
 // yet takes its place.
 __device__ __forceinline__ void offer(const Labels &labels, uint64 from, DISTANCE length,
-                                      DISTANCE most, const int64 *chosen, uint64 number, Label *best,
-                                      uint32 *overflows) {
+                                      DISTANCE most, const int64 *chosen, uint64 number,
+                                      Label *best, uint32 *overflows) {
     for (uint64 slot = 0; slot < labels.k; ++slot) {
         Label label = {labels.far[from * labels.k + slot], labels.who[from * labels.k + slot]};
         if (label.who < 0)
@@ -106,7 +106,8 @@ extern "C" __global__ void improve(const Labels labels, const int64 *some, uint6
                 chosen[slot] = best.who;
             }
             uint64 old = v * labels.k + slot;
-            differs |= best.who != labels.who[old] || (best.who >= 0 && best.far != labels.far[old]);
+            differs |=
+                best.who != labels.who[old] || (best.who >= 0 && best.far != labels.far[old]);
             __syncwarp();
         }
         if (lane() == 0)
