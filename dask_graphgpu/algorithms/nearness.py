@@ -181,7 +181,9 @@ class Nearness(Algorithm):
             found = run.engine.hyperball(
                 run.view, hashes, int(self.precision), self.direction, report=run.report
             )
-            value, error = self.of_balls(Balls.of(found[rows], others, int(self.precision)))
+            value, error = self.of_balls(
+                Balls.of(found.take(rows, axis=0), others, int(self.precision))
+            )
         elif self.target is not None and self.sources is None:
             sums = sums_of_targets(run, targets, self.direction, weighted=self.weighted)
             sums = sums if run.ranks is None else sums[places]
@@ -192,7 +194,8 @@ class Nearness(Algorithm):
             own, _ = run.rows_of(sources)
             counted = np.full_like(run.rows, len(sources), np.float64, shape=run.view.num_vertices)
             counted[own] -= 1
-            sums = sums_from(run, sources, self.direction, weighted=self.weighted)[rows]
-            value, error = self.of_sums(Sums(others, counted[rows], *sums.T))
+            sums = sums_from(run, sources, self.direction, weighted=self.weighted)
+            of_rows = sums.take(rows, axis=0).T
+            value, error = self.of_sums(Sums(others, counted.take(rows), *of_rows))
         table = {"vertex": Values(vertices), self.value: Values(value)}
         return table | {"error": Values(error)} if self._estimates else table

@@ -83,12 +83,12 @@ class Core:
                 xp.concatenate([destination, source]),
             )
         inside = xp.zeros(places, xp.bool_)
-        inside[source] = True
-        inside[destination] = True
+        for end in (source, destination):
+            inside[end.astype(np.intp, copy=False)] = True
         members = xp.flatnonzero(inside)
         check_number(len(members), "cycles")
         number = xp.cumsum(inside, dtype=np.uint64) - np.uint64(1)
-        source, destination = number[source], number[destination]
+        source, destination = number.take(source), number.take(destination)
         if rule.timed:
             return cls._timed(xp, members, source, destination, times, rule)
         pairs = xp.unique((source << _HALF) | destination)
@@ -206,7 +206,7 @@ def _as_rows(xp: ModuleType, core: Core, vertices: Any, keys: Any, first: int) -
         vertices, keys = vertices[order], None if keys is None else keys[order]
     there = vertices > 0
     cycle, position = xp.nonzero(there)
-    members = core.members[vertices[there] - np.uint32(1)]
+    members = core.members.take(vertices[there] - np.uint32(1))
     times = None if keys is None else core.times[keys[there]]
     return cycle.astype(np.int64) + first, position.astype(np.int32), members, times
 

@@ -95,7 +95,7 @@ def _sums(n: int, low: np.ndarray, high: np.ndarray, code: np.ndarray) -> tuple[
     place[np.argsort(degree[OUT] + degree[IN] + degree[BOTH], kind="stable")] = np.arange(n)
     low, high = place[low], place[high]
     turned = np.array([0, IN, OUT, BOTH], np.uint8)
-    code = np.where(low < high, code, turned[code])
+    code = np.where(low < high, code, turned.take(code))
     ends = np.minimum(low, high), np.maximum(low, high)
     return sums, from_edges(n, *ends, {"code": code})
 

@@ -61,7 +61,9 @@ def grow(lo, hi, offsets, neighbours, registers, grown, changed, changes, step, 
         v = np.uint64(i)
         mine = grown[v]
         if changed[v]:
-            mine[:] = registers[v]
+            held = registers[v]
+            for j in range(mine.size):
+                mine[j] = held[j]
         touched = False
         for e in range(offsets[v], offsets[v + _ONE]):
             u = neighbours[e]

@@ -40,7 +40,11 @@ PROGRAM = dg.VertexProgram(
 )
 NEEDED = {
     "source": 0,
+    "sources": [0, 1],
     "target": 2,
+    "targets": [2],
+    "time": "weight",
+    "max_length": 3,
     "k": 1,
     "center": 0,
     "priors": pd.DataFrame({"vertex": [0], "p": [0.7]}),

@@ -50,7 +50,7 @@ def hyperball(
             changed, changes = changes, changed
             ghosts, every = view.border.refresh([registers], changed, np.array([count]))
             changed[own:] = 0
-            changed[ghosts] = 1
+            changed[ghosts.astype(np.intp, copy=False)] = 1
             left = int(every.sum())
             read = rows.num_edges * (rows.neighbours.itemsize + 1)
             report.advance(
