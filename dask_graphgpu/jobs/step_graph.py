@@ -104,7 +104,8 @@ def graph_of(options: GraphOptions, only: Collection[str] | None = None) -> Step
             raise InvalidArgument(
                 f"type names {name!r}, and {redacted(options.edges)} has {[str(c) for c in edges.columns]}"
             )
-    named.setdefault("npartitions", _few_partitions(options, edges))
+    if "npartitions" not in named:
+        named["npartitions"] = _few_partitions(options, edges)
     try:
         return StepGraph(edges.graph(**named), schema)
     except InvalidVertices as error:  # its columns, since nothing is read yet
