@@ -79,7 +79,7 @@ def assemble(
                 out[names[0]] = cudf.Series(data.tolist(), dtype="str")
                 continue
             data = cupy.ascontiguousarray(cupy.asarray(data, kind.dtype))
-            out[names[0]] = _numbers(data, None if valid is None else cupy.asarray(valid), kind)
+            out[names[0]] = _numbers(data, valid, kind)
             continue
         for column, dtype, ids in zip(names, schema.ids, vertices[name], strict=True):
             series, wanted = _series(ids), _integer(dtype)

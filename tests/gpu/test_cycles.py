@@ -5,6 +5,7 @@ import importlib
 import numpy as np
 import pandas as pd
 import pytest
+from device_rank_runs import SEVERAL
 from made_graphs import random_small
 
 from dask_graphgpu.engine import cpu
@@ -58,6 +59,7 @@ def test_more_than_the_limit():
         gpu.cycles(view, edges, CycleRule(5, 3, False, None, True), Report("cycles"))
 
 
+@pytest.mark.skipif(not SEVERAL, reason="there is one GPU")
 def test_several_gpus(monkeypatch):
     rng = np.random.default_rng(4)
     frame = pd.DataFrame(rng.integers(0, 60, (150, 2)) * 3, columns=["src", "dst"])

@@ -14,6 +14,7 @@ from dask_graphgpu.report import Report
 pytestmark = pytest.mark.gpu
 
 gpu = importlib.import_module("dask_graphgpu.engine.gpu.similar")
+similar_tables = importlib.import_module("dask_graphgpu.engine.gpu.similar_tables")
 
 
 def same(view, asked, chosen=None):
@@ -45,6 +46,16 @@ def test_in_batches_and_in_the_order_of_other_ids(ids):
     with mock.patch.object(gpu, "WALKS", 5000):
         same(graph.view(), Similarity("adamic_adar", top_k=5))
         same(graph.view(), Similarity("cosine", top_k=5, degree_cutoff=40))
+
+
+@pytest.mark.parametrize("sizes", [((4, 32, 1), (16, 64, 2), (None, 128, 1)), ((None, 32, 4),)])
+@pytest.mark.parametrize("top_k", [1, 4, 30, 2**62])
+def test_tables_of_all_sizes(sizes, top_k):
+    """Sums of few different values, so that the last rows are chosen among equal ones."""
+    graph = rmat(8, rank=np.random.default_rng(2).permutation(1 << 8))
+    with mock.patch.object(similar_tables, "_SIZES", sizes):
+        same(graph.view(), Similarity("count", top_k=top_k))
+        same(graph.view(), Similarity("jaccard", top_k=top_k, later=True, least_score=0.1))
 
 
 def test_shapes():

@@ -1,4 +1,4 @@
-"""The most similar vertices of each, by walks of two edges that are sorted."""
+"""The most similar vertices of each, by walks of two edges: their ends in tables of blocks, or sorted."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import numpy as np
 
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.jaccard import WALKS, ends_of, walks_of
+from dask_graphgpu.engine.gpu.similar_tables import best
 from dask_graphgpu.engine.similarity import Similarity
+from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.device.memory import require
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
@@ -24,8 +26,9 @@ def similar(view: View, chosen: Any, asked: Similarity, report: Report) -> tuple
 
     Notes
     -----
-    Walks of two edges are sorted by their ends, those of some vertices at a time, and added up. Cost: O(sum of squared
-    degrees) walks, 48 bytes a walk of those that are sorted at once, and the pairs.
+    Where each vertex has so many rows at most, a block adds its walks of two edges up in a table, and writes the best;
+    see kernels/cuda/similar.cu. Cost: O(sum of squared degrees) walks, tables of 2 GB, 40 bytes a row. Otherwise
+    walks are sorted by their ends, those of some vertices at a time: 48 bytes a walk of those that are sorted at once.
     """
     begun = time.perf_counter()
     here = DeviceView.of(view)
@@ -44,32 +47,43 @@ def similar(view: View, chosen: Any, asked: Similarity, report: Report) -> tuple
     found_amounts, scale = asked.amounts(on_host, int(on_host.max(initial=0)))
     amount = cupy.asarray(found_amounts.astype(np.uint64))
     order = vertices[cupy.asarray(chosen)[vertices]]
-    starts, work = (cupy.zeros(len(order) + 1, np.uint64) for _ in range(2))
-    starts[1:] = cupy.cumsum(degree[order], dtype=np.uint64)
-    reads = cupy.zeros(rows.num_edges + 1, np.uint64)
-    walked = cupy.where(amount > 0, degree, 0).astype(np.uint64)
-    reads[1:] = cupy.cumsum(walked[rows.neighbours], dtype=np.uint64)
-    work[1:] = cupy.cumsum(
-        (reads[rows.offsets[1:]] - reads[rows.offsets[:-1]])[order], dtype=np.uint64
-    )
-    del reads
+    work = _walks(rows, degree, amount, order)
+    ends = cupy.zeros(len(order) + 1, np.uint64)
     found = [(cupy.empty(0, ids), cupy.empty(0, ids), cupy.empty(0, np.float64))]
-    bits = np.uint64(max((n - 1).bit_length(), 1))
-    for begin, end, walks in ends_of(work, WALKS):
-        require(_OF_WALK * walks, f"sorting {walks:,} walks of two edges")
-        keys, common = _summed(
-            *walks_of(rows, order, rank, starts, (begin, end), walks, int(bits), amount)
-        )
-        first = rank[order[keys >> bits]]
-        second = (keys & ((np.uint64(1) << bits) - np.uint64(1))).astype(ids)
-        found.append(asked.best(first, second, common, by_number[first], by_number[second], scale))
+    if asked.top_k is not None:
+        ends[1:] = cupy.cumsum(cupy.minimum(work, np.uint64(min(asked.top_k, n))), dtype=np.uint64)
+        for begin, end, most in ends_of(ends, WALKS):
+            part = order[begin:end], work[begin:end]
+            found.append(best(rows, rank, amount, asked, scale, *part, most))
+    else:
+        starts = cupy.zeros(len(order) + 1, np.uint64)
+        starts[1:] = cupy.cumsum(degree[order], dtype=np.uint64)
+        ends[1:] = cupy.cumsum(work, dtype=np.uint64)
+        bits = np.uint64(max((n - 1).bit_length(), 1))
+        for begin, end, walks in ends_of(ends, WALKS):
+            require(_OF_WALK * walks, f"sorting {walks:,} walks of two edges")
+            keys, common = _summed(
+                *walks_of(rows, order, rank, starts, (begin, end), walks, int(bits), amount)
+            )
+            first = rank[order[keys >> bits]]
+            second = (keys & ((np.uint64(1) << bits) - np.uint64(1))).astype(ids)
+            own, other = by_number[first], by_number[second]
+            found.append(asked.best(first, second, common, own, other, scale))
     first, second, score = (cupy.concatenate(parts) for parts in zip(*found, strict=True))
-    walked_edges = int(work[-1])
+    walked_edges = int(work.sum())
     report.advance(
         "intersect", supersteps=1, frontier=len(order), edges=walked_edges,
         bytes=walked_edges * (2 * ids.itemsize + 32), seconds=time.perf_counter() - begun,
     )  # fmt: skip
     return tuple(here.to_caller(each) for each in (vertices[first], vertices[second], score))
+
+
+def _walks(rows: Adjacency, degree: Any, amount: Any, order: Any) -> Any:
+    """How many walks of two edges those of `order` have, over vertices that count: uint64."""
+    reads = cupy.zeros(rows.num_edges + 1, np.uint64)
+    walked = cupy.where(amount > 0, degree, 0).astype(np.uint64)
+    reads[1:] = cupy.cumsum(walked[rows.neighbours], dtype=np.uint64)
+    return (reads[rows.offsets[1:]] - reads[rows.offsets[:-1]])[order]
 
 
 def _summed(keys: Any, sums: Any) -> tuple[Any, Any]:

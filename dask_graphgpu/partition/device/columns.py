@@ -16,12 +16,13 @@ def array_of(series: Any) -> Any:
 
 
 def series_of(array: Any, valid: Any = None) -> Any:
-    """An array as a column, in the same memory; null where not ``valid``."""
+    """An array as a column, in the same memory; null where not ``valid``, which may be in host memory."""
     if not len(array):
         return cudf.Series([], dtype=array.dtype)
     column = pylibcudf.Column.from_cuda_array_interface(array)
     if valid is not None:
-        flags = pylibcudf.Column.from_cuda_array_interface(cupy.ascontiguousarray(valid, bool))
+        valid = cupy.ascontiguousarray(cupy.asarray(valid, bool))
+        flags = pylibcudf.Column.from_cuda_array_interface(valid)
         mask, nulls = pylibcudf.transform.bools_to_mask(flags)
         if nulls:
             column = column.with_mask(mask, nulls)
@@ -42,11 +43,11 @@ def frame_of(columns: dict[str, Any], first: int = 0) -> Any:
 
 
 def taken(series: Any, rows: Any, valid: Any = None) -> Any:
-    """Some rows of a column; null where not ``valid``."""
+    """Some rows of a column; null where not ``valid``, which may be in host memory."""
     if not len(rows):
         return series.iloc[:0]
     if valid is not None:
-        rows = cupy.where(valid, rows, len(series))  # beyond its end
+        rows = cupy.where(cupy.asarray(valid), rows, len(series))  # beyond its end
     column, _ = series.to_pylibcudf()
     found = pylibcudf.copying.gather(
         pylibcudf.Table([column]),
