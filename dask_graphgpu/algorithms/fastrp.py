@@ -145,7 +145,7 @@ class FastRP(Algorithm):
             if weight:
                 found += _scaled(vectors, length, weight)
         own = found.take(run.rows, axis=0).astype(np.float32)
-        columns = np.ascontiguousarray(own.T)
+        columns = own.T.copy(order="C")
         named = {f"embedding_{i}": Values(column) for i, column in enumerate(columns)}
         return {"vertex": Values(run.vertices), **named}
 

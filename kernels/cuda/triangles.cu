@@ -36,9 +36,11 @@ struct State {
 };
 static_assert(sizeof(State) <= 4096, "what the host allocates");
 
-__device__ __forceinline__ bool is_higher(const OFFSET *offsets, ID v, ID u) {
-    OFFSET a = offsets[v + 1] - offsets[v], b = offsets[u + 1] - offsets[u];
-    return a > b || (a == b && v < u);
+// Whether v is higher than u; `degree`: its own.
+__device__ __forceinline__ bool is_higher(const OFFSET *offsets, ID v, ID u, OFFSET &degree) {
+    degree = offsets[v + 1] - offsets[v];
+    OFFSET other = offsets[u + 1] - offsets[u];
+    return degree > other || (degree == other && v < u);
 }
 
 __device__ Slice all_rows(const State *state) {
@@ -65,11 +67,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 2)
     }
     grid_sync((GridBarrier *)&state->barrier);
     for_edges(lists, all_rows(state), offsets, [&](ID u, OFFSET edge, uint32 left, uint32 step) {
-        OFFSET higher = 0;
+        OFFSET higher = 0, degree;
 #pragma unroll
         for (int j = 0; j < BATCH; ++j)
             if (j * step < left)
-                higher += is_higher(offsets, neighbours[edge + j * step], u);
+                higher += is_higher(offsets, neighbours[edge + j * step], u, degree);
         bool adds = higher > 0;
         if (step == WARP) {
             higher = warp_sum(higher);
@@ -89,13 +91,31 @@ __device__ __forceinline__ bool leads(const OFFSET *offsets, const ID *neighbour
 }
 #endif
 
-// `ends` is where the row of each vertex begins before, and where it ends after. `todo`: n ids,
-// small ones from the front, large ones from the back. `out_offsets` and `out`: rows by source,
-// with ARCS.
+// Room in the rows of u for what a thread has for them: from `*ends` on, or of `step` -1 before it.
+__device__ __forceinline__ OFFSET room(OFFSET *ends, OFFSET number, uint32 step, bool back) {
+    OFFSET all = number, place = 0;
+    if (step == WARP) // one row for all lanes: one atomic
+        all = warp_inclusive_scan(number);
+    bool asks = step == WARP ? lane() == WARP - 1 && all > 0 : number > 0;
+    if (asks)
+        place = atomicAdd(ends, back ? (OFFSET)0 - all : all);
+    if (step == WARP) {
+        OFFSET total = __shfl_sync(FULL_WARP, all, WARP - 1);
+        place = __shfl_sync(FULL_WARP, place, WARP - 1);
+        return back ? place - total + all - number : place + all - number;
+    }
+    return back ? place - number : place;
+}
+
+// `ends` is where the row of each vertex begins before, and where the hubs in it begin after, which
+// are the neighbours of at least so many edges; `backs`: where it ends, then the same. `todo`: n
+// ids, small ones from the front, large ones from the back. `out_offsets` and `out`: rows by
+// source, with ARCS.
 extern "C" __global__ void __launch_bounds__(BLOCK, 2)
     up_rows(const OFFSET *offsets, const ID *neighbours, uint64 n, ID *queue, ID *piece_row,
             uint32 *piece, uint32 medium, uint32 large, const OFFSET *up_offsets, OFFSET *ends,
-            ID *up, ID *todo, const OFFSET *out_offsets, const ID *out, uint8 *ways, State *state) {
+            OFFSET *backs, OFFSET hub, ID *up, ID *todo, const OFFSET *out_offsets, const ID *out,
+            uint8 *ways, State *state) {
     __shared__ ID slots[MOST_WARPS * 2 * HELD];
     Worklists lists = {queue, piece_row, piece, n, medium, large};
     {
@@ -113,8 +133,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 2)
     }
     for_edges(lists, all_rows(state), offsets, [&](ID u, OFFSET edge, uint32 left, uint32 step) {
         ID v[BATCH];
-        bool higher[BATCH];
-        OFFSET number = 0;
+        bool higher[BATCH], is_hub[BATCH];
+        OFFSET others = 0, hubs = 0;
 #pragma unroll
         for (int j = 0; j < BATCH; ++j) {
             higher[j] = j * step < left;
@@ -122,25 +142,22 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 2)
         }
 #pragma unroll
         for (int j = 0; j < BATCH; ++j) {
-            higher[j] = higher[j] && is_higher(offsets, v[j], u);
-            number += higher[j];
+            OFFSET degree;
+            higher[j] = higher[j] && is_higher(offsets, v[j], u, degree);
+            is_hub[j] = higher[j] && degree >= hub;
+            hubs += is_hub[j];
+            others += higher[j] && !is_hub[j];
         }
-        OFFSET place = 0;
-        if (step == WARP) { // one row for all lanes: one atomic
-            OFFSET inclusive = warp_inclusive_scan(number);
-            if (lane() == WARP - 1 && inclusive > 0)
-                place = atomicAdd(ends + u, inclusive);
-            place = __shfl_sync(FULL_WARP, place, WARP - 1) + inclusive - number;
-        } else if (number > 0) {
-            place = atomicAdd(ends + u, number);
-        }
+        OFFSET front = room(ends + u, others, step, false);
+        OFFSET back = room(backs + u, hubs, step, true);
 #pragma unroll
         for (int j = 0; j < BATCH; ++j) {
             if (higher[j]) {
+                OFFSET place = is_hub[j] ? back++ : front++;
 #if ARCS
                 ways[place] = leads(out_offsets, out, u, v[j]) + leads(out_offsets, out, v[j], u);
 #endif
-                up[place++] = v[j];
+                up[place] = v[j];
             }
         }
     });
@@ -197,12 +214,14 @@ __device__ __forceinline__ void add_to(int64 *found, ID v, uint64 more) {
         atomicAdd((uint64 *)found + v, more);
 }
 
-// Looks for triangles from u. `member` and `members` say who of those that share the table this
-// thread is, a warp or a block; `sync` lets them wait for each other.
+// Looks for triangles from u; `stops`: where the rows of its neighbours end for it. `member` and
+// `members` say who of those that share the table this thread is, a warp or a block; `sync` lets
+// them wait for each other.
 template <typename Sync>
-__device__ __forceinline__ void
-look_from(ID u, const OFFSET *up_offsets, const ID *up, const uint8 *ways, Table table,
-          uint32 most_slots, uint32 member, uint32 members, int64 *found, uint64 &read, Sync sync) {
+__device__ __forceinline__ void look_from(ID u, const OFFSET *up_offsets, const OFFSET *stops,
+                                          const ID *up, const uint8 *ways, Table table,
+                                          uint32 most_slots, uint32 member, uint32 members,
+                                          int64 *found, uint64 &read, Sync sync) {
     OFFSET start = up_offsets[u], end = up_offsets[u + 1];
     uint64 at_u = 0;
     // More neighbours than half of the table holds are put into it one part after another.
@@ -227,19 +246,20 @@ look_from(ID u, const OFFSET *up_offsets, const ID *up, const uint8 *ways, Table
         for (OFFSET base = member / WARP; base < total; base += warps * WARP) {
             OFFSET place = base + lane() * warps, from = 0, to = 0;
             ID v = 0;
-            uint32 to_v = 1, rows = (uint32)((total - base + warps - 1) / warps);
+            uint32 to_v = 1;
             bool mine = place < total;
             if (mine) {
                 v = up[start + place];
                 from = up_offsets[v];
-                to = up_offsets[v + 1];
+                to = stops[v];
 #if ARCS
                 to_v = ways[start + place];
 #endif
                 read += 1 + (to - from);
             }
-            uint32 at_v = 0;
-            for (uint32 j = 0; j < WARP && j < rows; ++j) {
+            uint32 at_v = 0, wanted = __ballot_sync(FULL_WARP, from < to);
+            for (; wanted != 0; wanted &= wanted - 1) {
+                int j = __ffs(wanted) - 1;
                 OFFSET e = __shfl_sync(FULL_WARP, from, j), stop = __shfl_sync(FULL_WARP, to, j);
                 uint32 to_row = ARCS ? __shfl_sync(FULL_WARP, to_v, j) : 1;
                 uint32 at_row = 0;
@@ -290,10 +310,17 @@ look_from(ID u, const OFFSET *up_offsets, const ID *up, const uint8 *ways, Table
         add_to(found, u, at_u);
 }
 
-// `found` is zero before.
+__device__ __forceinline__ const OFFSET *stops_for(ID u, const OFFSET *up_offsets,
+                                                   const uint32 *row_of, const OFFSET *others) {
+    return row_of != nullptr && row_of[u] != ~0u ? others : up_offsets + 1;
+}
+
+// `found`: what there is so far. `row_of`: which vertices have rows of bits, if any; between those
+// hub_triangles.cu finds the triangles whose highest vertex is a hub, and here rows end at
+// `others`.
 extern "C" __global__ void __launch_bounds__(BLOCK, 3)
     count(uint64 n, const OFFSET *up_offsets, const ID *up, const uint8 *ways, const ID *todo,
-          int64 *found, State *state) {
+          const uint32 *row_of, const OFFSET *others, int64 *found, State *state) {
     __shared__ ID vertex[SLOTS];
     __shared__ uint32 counts[SLOTS];
     __shared__ uint8 way[ARCS ? SLOTS : 1];
@@ -307,8 +334,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 3)
         __syncthreads();
         if (i >= state->larges)
             break;
-        look_from(todo[n - 1 - i], up_offsets, up, ways, Table{vertex, counts, way, 0, 0}, SLOTS,
-                  threadIdx.x, BLOCK, found, read, []() { __syncthreads(); });
+        ID u = todo[n - 1 - i];
+        look_from(u, up_offsets, stops_for(u, up_offsets, row_of, others), up, ways,
+                  Table{vertex, counts, way, 0, 0}, SLOTS, threadIdx.x, BLOCK, found, read,
+                  []() { __syncthreads(); });
     }
     uint32 first = warp_in_block() * WARP_SLOTS;
     Table part = {vertex + first, counts + first, way + (ARCS ? first : 0), 0, 0};
@@ -319,8 +348,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 3)
         i = __shfl_sync(FULL_WARP, i, 0);
         if (i >= state->smalls)
             break;
-        look_from(todo[i], up_offsets, up, ways, part, WARP_SLOTS, lane(), WARP, found, read,
-                  []() { __syncwarp(); });
+        ID u = todo[i];
+        look_from(u, up_offsets, stops_for(u, up_offsets, row_of, others), up, ways, part,
+                  WARP_SLOTS, lane(), WARP, found, read, []() { __syncwarp(); });
     }
     read = warp_sum(read);
     if (lane() == 0 && read > 0)

@@ -13,6 +13,7 @@ from dask_graphgpu.report import Report
 pytestmark = pytest.mark.gpu
 
 gpu = importlib.import_module("dask_graphgpu.engine.gpu.triangles")
+hub_triangles = importlib.import_module("dask_graphgpu.engine.gpu.hub_triangles")
 
 # Vertices from which a vertex of a clique has more neighbours than half of a block's table holds.
 TWO_PARTS = 2100
@@ -71,6 +72,19 @@ def test_a_large_skewed_graph():
     for directed in (False, True):
         count, _ = both(rmat(15, directed=directed).view())
         assert count.sum() % 3 == 0
+
+
+@pytest.mark.parametrize("words", [4, 8])
+@pytest.mark.parametrize("ids", ["uint32", "uint64"])
+def test_hubs_by_rows_of_bits(words, ids, monkeypatch):
+    """Rows for few and for all, more rows than planes count at once, and hubs that are not all in bits."""
+    monkeypatch.setattr(hub_triangles, "LEAST_EDGES", 0)
+    monkeypatch.setattr(hub_triangles, "WORDS", words)
+    for graph in (rmat(9, ids=ids), clique(600, ids=ids), clique(33, ids=ids), random_small(3)):
+        for least in (1, 2, 40):
+            monkeypatch.setattr(hub_triangles, "LEAST", least)
+            count = gpu.triangles(graph.view(), Report("t"))
+            assert np.array_equal(count, cpu.triangles(graph.view(), Report("t")))
 
 
 def test_in_edges_are_not_made():

@@ -71,6 +71,7 @@ MORE = {
         for ids, weight in zip(IDS, ("uint8", "int64", "float", "double"), strict=True)
     ],
     "strong_components": [{**ids, "RANK": "int64"} for ids in IDS],
+    "hub_triangles": [{**ids, "WORDS": "8"} for ids in IDS],
     "triangles": [{**ids, "ARCS": arcs} for ids in IDS for arcs in "01"],
     "components": [{**ids, "RANK": "int64", "OWN_ALONE": alone} for ids in IDS for alone in "01"],
     "tier_components": [{**ids, "RANK": "int64"} for ids in IDS],

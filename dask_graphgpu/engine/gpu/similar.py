@@ -27,7 +27,8 @@ def similar(view: View, chosen: Any, asked: Similarity, report: Report) -> tuple
     Notes
     -----
     Where each vertex has so many rows at most, a block adds its walks of two edges up in a table, and writes the best;
-    see kernels/cuda/similar.cu. Cost: O(sum of squared degrees) walks, tables of 2 GB, 40 bytes a row. Otherwise
+    see kernels/cuda/similar.cu. Cost: O(sum of squared degrees) walks, half of the free memory
+    for tables, 40 bytes a row. Otherwise
     walks are sorted by their ends, those of some vertices at a time: 48 bytes a walk of those that are sorted at once.
     """
     begun = time.perf_counter()

@@ -12,14 +12,17 @@ from dask_graphgpu.engine.gpu.device import integer_types
 from dask_graphgpu.engine.similarity import Similarity
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.partition.csr import Adjacency
-from dask_graphgpu.partition.device.memory import require
+from dask_graphgpu.partition.device.memory import free_bytes, require
 
 # Vertices of no more walks than the first number: threads of a block that takes one, and such blocks that there are
 # on a multiprocessor at once. None: of any number.
-_SIZES: tuple[tuple[int | None, int, int], ...] = ((256, 32, 32), (4096, 128, 16), (None, 1024, 2))
-
-# Bytes of the tables of all blocks, at most, if those of one are not more.
-_TABLES = 1 << 31
+_SIZES: tuple[tuple[int | None, int, int], ...] = (
+    (1 << 8, 32, 32),
+    (1 << 12, 128, 16),
+    (1 << 16, 512, 4),
+    (1 << 20, 1024, 2),
+    (None, 1024, 2),
+)
 
 _ORDERING = 40  # bytes of a row while rows are put in order
 
@@ -80,7 +83,7 @@ def best(
         room = 1 << max((2 * min(longest, n) - 1).bit_length(), 5)
         blocks = min(len(places), per_multiprocessor * launch.num_multiprocessors())
         of_one = room * (ids.itemsize + 8)
-        blocks = max(min(blocks, _TABLES // of_one), 1)
+        blocks = max(min(blocks, free_bytes() // 2 // of_one), 1)
         require(blocks * of_one, "tables of similar vertices")
         tables = cupy.empty(blocks * room, ids), cupy.empty(blocks * room, np.uint64)
         given = (graph, wanted, vertices, walks, places, np.uint64(len(places)), *tables)

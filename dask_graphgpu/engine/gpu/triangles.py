@@ -17,6 +17,7 @@ import numpy as np
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.degree_lists import degree_lists
 from dask_graphgpu.engine.gpu.device import DeviceView, integer_types
+from dask_graphgpu.engine.gpu.hub_triangles import count_hubs, hubs_of
 from dask_graphgpu.engine.gpu.runs import LaunchState
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.partition.csr import Adjacency
@@ -76,19 +77,31 @@ def _counted(here: DeviceView, arcs: bool, report: Report) -> Any:
     starts[1:] = cupy.cumsum(lengths, dtype=offset)
     up, todo = cupy.empty(size, ids), cupy.empty(n, ids)
     ways = cupy.empty(size if arcs else 0, np.uint8)
+    hubs = None if arcs else hubs_of(rows)
+    least = np.iinfo(offset).max if hubs is None else hubs.degree
+    ends, backs = starts[:-1].copy(), starts[1:].copy()
     launch.cooperative(
         module.kernel("up_rows"),
         (
-            *given, starts, starts[:-1].copy(), up, todo,
+            *given, starts, ends, backs, offset.type(least), up, todo,
             *launch.ends_or_null(out), ways, state.memory,
         ),
     )  # fmt: skip
     found = cupy.zeros(n, np.int64)
-    launch.cooperative(
-        module.kernel("count"), (np.uint64(n), starts, up, ways, todo, found, state.memory)
+    row_of, others, read = (
+        (None, None, 0) if hubs is None else count_hubs(hubs, starts, ends, up, found)
     )
+    launch.cooperative(
+        module.kernel("count"),
+        (
+            np.uint64(n), starts, up, ways, todo, launch.or_null(row_of), launch.or_null(others),
+            found, state.memory,
+        ),
+    )  # fmt: skip
     (run,) = state.read()[1]
-    run.note(report, run.edges * ids.itemsize + rows.num_edges * (ids.itemsize + 4), frontier=n)
+    run.note(
+        report, run.edges * ids.itemsize + read + rows.num_edges * (ids.itemsize + 4), frontier=n
+    )
     return found
 
 

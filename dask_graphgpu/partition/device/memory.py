@@ -99,6 +99,11 @@ def retried(make: Callable[[], Any]) -> Any:
     return make()
 
 
+def free_bytes() -> int:
+    """Bytes of the device that are to be had."""
+    return _free()[0]
+
+
 def _free() -> tuple[int, int]:
     """Bytes of the device that are to be had, and all."""
     import cupy

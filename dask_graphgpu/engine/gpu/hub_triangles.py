@@ -1,0 +1,115 @@
+"""Triangles whose highest vertex is a hub, by rows of bits; see kernels/cuda/hub_triangles.cu."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import cupy
+import numpy as np
+
+from dask_graphgpu.engine.gpu import launch
+from dask_graphgpu.engine.gpu.device import integer_types
+from dask_graphgpu.kernels.compile import cuda
+from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.device.memory import free_bytes
+
+WORDS = 8  # of 32 hubs each, that a lane has of a row
+
+# Hubs that a vertex has for neighbours, at least, if it has a row of bits.
+LEAST = 8
+
+# Edges from which hubs are looked for: a small graph takes longer to prepare than to count.
+LEAST_EDGES = 1 << 20
+
+_NONE = np.uint32(0xFFFFFFFF)
+_WARP = 32
+_BLOCK = 256
+
+
+@dataclass(frozen=True)
+class Hubs:
+    """The vertices of the highest degrees.
+
+    Attributes
+    ----------
+    vertices : id array
+    degree : int
+        All vertices of at least so many neighbours are hubs.
+    """
+
+    vertices: Any
+    degree: int
+
+
+def hubs_of(rows: Adjacency) -> Hubs | None:
+    """The hubs of a graph, no more than a row of bits has; None where that is not worth it."""
+    most = WORDS * _WARP * 32
+    if rows.num_edges < LEAST_EDGES:
+        return None
+    degree = cupy.diff(rows.offsets).astype(np.int64)
+    numbers = cupy.cumsum(cupy.bincount(degree)[::-1])
+    taken = int(cupy.searchsorted(numbers, cupy.full(1, most), side="right")[0])
+    least = len(numbers) - taken
+    vertices = cupy.flatnonzero(degree >= least).astype(rows.neighbours.dtype)
+    return Hubs(vertices, least) if len(vertices) and least > 1 else None
+
+
+def count_hubs(hubs: Hubs, starts: Any, begins: Any, up: Any, found: Any) -> tuple[Any, Any, int]:
+    """Add the triangles whose highest vertex is a hub to what is `found`, those between vertices with rows of bits.
+
+    Parameters
+    ----------
+    hubs : Hubs
+    starts : integer array
+        Of the rows of `up`, with the end of the last one.
+    begins : integer array
+        Where the hubs among the higher neighbours begin, in each row.
+    up : id array
+        The higher neighbours.
+    found : int64 array
+        Of every vertex.
+
+    Returns
+    -------
+    row_of : uint32 array
+        The row of bits of each vertex, if it has one.
+    others : integer array
+        Where the row of `up` ends for those that have one, too.
+    read : int
+        Bytes of rows of bits.
+    """
+    n, ids, offset = len(begins), up.dtype, starts.dtype
+    number = starts[1:] - begins
+    row, least = WORDS * 4 * _WARP, LEAST
+    holders = cupy.flatnonzero(number >= least)
+    while len(holders) * row > free_bytes() // 2:
+        least *= 2
+        holders = cupy.flatnonzero(number >= least)
+    # Those of most rows are begun first.
+    holders = holders[cupy.argsort(number[holders])[::-1]].astype(ids)
+    row_of = cupy.full(n, _NONE, np.uint32)
+    row_of[holders] = cupy.arange(len(holders), dtype=np.uint32)
+    others = cupy.where(row_of == _NONE, starts[1:], begins)
+    if not len(holders):
+        return row_of, others, 0
+    hub = cupy.empty(n, np.uint32)
+    hub[hubs.vertices] = cupy.arange(len(hubs.vertices), dtype=np.uint32)
+    bits = cupy.zeros(len(holders) * (row // 4), np.uint32)
+    module = cuda("hub_triangles", defines={**integer_types(ids, offset), "WORDS": str(WORDS)})
+    size = np.uint64(len(holders))
+    launch.flat(
+        module.kernel("draw"), len(holders) * _WARP,
+        (holders, size, begins, starts[1:], up, hub, bits), threads=_BLOCK,
+    )  # fmt: skip
+    told = cupy.zeros(2, np.uint64)
+    kernel = module.kernel("count")
+    blocks = launch.resident_blocks(kernel, threads=_BLOCK)
+    launch.flat(
+        kernel, min(len(holders) * _WARP, blocks * _BLOCK),
+        (
+            holders, size, row_of, bits, hubs.vertices, starts, up, found, told, told[1:],
+        ),
+        threads=_BLOCK,
+    )  # fmt: skip
+    return row_of, others, int(told[1]) * row
