@@ -192,6 +192,20 @@ __device__ Vote vote_of_block(ID v, const Row &row, const ID *labels, Table tabl
     return best;
 }
 
+// The least label of the neighbours that a member has of v, where all labels are different and no
+// neighbour is repeated: the label that is taken. `simple` becomes false where one may be.
+__device__ __forceinline__ ID least_label(ID v, const Row &row, const ID *labels, uint32 member,
+                                          uint32 members, bool &simple) {
+    ID least = NOBODY;
+    for (uint64 i = member; i < row.outs; i += members) {
+        ID u = row.out[i];
+        simple = simple && (i == 0 || row.out[i - 1] < u);
+        ID label = u == v ? NOBODY : labels[u];
+        least = label < least ? label : least;
+    }
+    return least;
+}
+
 // Lists the vertices from `from` to before `to` that have neighbours: those of few from the front,
 // the others from the back.
 __device__ void list_rows(const Graph &graph, uint64 from, uint64 to, ID *todo, ID *slots,
@@ -238,9 +252,18 @@ __device__ __forceinline__ uint64 vote(const Graph &graph, const ID *todo, uint6
         if (i >= larges)
             break;
         ID v = todo[room - 1 - i];
-        Vote best =
-            vote_of_block(v, Row(graph, v), before, Table{ballots.label, ballots.count, 0, 0},
-                          distinct, &ballots.taken, ballots.votes);
+        Row row(graph, v);
+        Vote best = {NOBODY, 0};
+        bool simple = distinct && row.into == nullptr;
+        if (simple)
+            best.label = least_label(v, row, before, threadIdx.x, BLOCK, simple);
+        if (__syncthreads_and(simple)) {
+            best.label = block_reduce(best.label, NOBODY, Smaller());
+            best.count = best.label != NOBODY;
+        } else {
+            best = vote_of_block(v, row, before, Table{ballots.label, ballots.count, 0, 0},
+                                 distinct, &ballots.taken, ballots.votes);
+        }
         if (threadIdx.x == 0) {
             ID own = before[v], found = best.count > 0 ? best.label : own;
             after[v] = found;
@@ -257,10 +280,19 @@ __device__ __forceinline__ uint64 vote(const Graph &graph, const ID *todo, uint6
             break;
         ID v = todo[i];
         Row row(graph, v);
-        Table table = {ballots.label + first, ballots.count + first, 0, 0};
-        table.resize(row.size, WARP_SLOTS);
-        Vote best = best_of_warp(count_votes(v, row, before, table, 1, 0, nullptr, lane(), WARP,
-                                             []() { __syncwarp(); }));
+        Vote best = {NOBODY, 0};
+        bool simple = distinct && row.into == nullptr;
+        if (simple)
+            best.label = least_label(v, row, before, lane(), WARP, simple);
+        if (__all_sync(FULL_WARP, simple)) {
+            best.label = warp_min(best.label);
+            best.count = best.label != NOBODY;
+        } else {
+            Table table = {ballots.label + first, ballots.count + first, 0, 0};
+            table.resize(row.size, WARP_SLOTS);
+            best = best_of_warp(count_votes(v, row, before, table, 1, 0, nullptr, lane(), WARP,
+                                            []() { __syncwarp(); }));
+        }
         if (lane() == 0) {
             ID own = before[v], found = best.count > 0 ? best.label : own;
             after[v] = found;
