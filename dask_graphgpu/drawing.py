@@ -6,22 +6,25 @@ import math
 from typing import Any
 
 import numpy as np
-from dask.base import is_dask_collection
 
 from dask_graphgpu.accessor import graph as graph_of
 from dask_graphgpu.arguments import check_choice, check_flag, is_whole, refuse
 from dask_graphgpu.as_networkx import ids_of
 from dask_graphgpu.at_hand import at_hand
-from dask_graphgpu.errors import InvalidArgument, InvalidVertices, briefly
+from dask_graphgpu.drawn_values import (
+    NUMBERS,
+    VertexValues,
+    colour_values,
+    different,
+    have_colours,
+)
+from dask_graphgpu.errors import InvalidArgument, briefly
 from dask_graphgpu.graphs import Graph
-from dask_graphgpu.io.arrow_frames import taken
-from dask_graphgpu.io.frames import is_frame, meta_of, with_columns
-from dask_graphgpu.io.schema import EdgeSchema, find_vertex_columns
+from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.optional import imported
 
 _MOST = 2_000  # edges that a picture shows
 _LABELLED = 60  # vertices with their ids beside them, at most
-_TEXTS, _NUMBERS = 20, 10  # different values of a column that have a colour each, at most
 _MARK = 60  # the size of what stands in a legend
 _NO_VALUE = "0.75"  # the colour of vertices without one
 
@@ -40,7 +43,8 @@ def draw(
     *,
     color: str | None = None,
     vertices: Any = None,
-    labels: bool | None = None,
+    labels: bool | str | None = None,
+    edge_labels: bool = False,
     layout: str = "spring",
     seed: int = 0,
     ax: Any = None,
@@ -59,10 +63,13 @@ def draw(
         numbers, get a colour each, other numbers a scale. Make texts of numbers that are names, such as of many
         communities.
     vertices : frame, optional
-        A frame with the id column (as of `Graph`) and the column ``color``. It may have rows of other vertices,
-        so the result of a method on the whole graph will do. Vertices without a row are grey.
-    labels : bool, optional
-        Write the ids beside the vertices. Default: where there are at most 60.
+        A frame with the id column (as of `Graph`) and the columns ``color`` and ``labels``. It may have rows of
+        other vertices, so the result of a method on the whole graph will do. Vertices without a row are grey.
+    labels : bool or str, optional
+        Write the ids beside the vertices, or what a column of ``vertices`` says, such as names; nothing beside
+        those that it says nothing of. Default: the ids, where there are at most 60.
+    edge_labels : bool
+        Write the weights beside the edges; of repeated ones the sum.
     layout : {"spring", "kamada_kawai", "circular", "shell", "spectral"}
         Where vertices stand: a layout of NetworkX's.
     seed : int
@@ -79,7 +86,7 @@ def draw(
     Raises
     ------
     InvalidArgument
-        There are more than 2,000 edges, or no colours for so many values.
+        There are more than 2,000 edges, no colours for so many values, or no weights to write.
     InvalidEdges, InvalidVertices
         As of `Graph`.
     MissingPackage
@@ -93,11 +100,14 @@ def draw(
     check_choice("layout", layout, tuple(_LAYOUTS))
     if not (is_whole(seed) and 0 <= seed < 2**32):
         refuse("seed", seed, "is a whole number of at least 0 and below 2**32")
-    check_flag("labels", labels, optional=True)
-    if (color is None) != (vertices is None):
+    check_flag("edge_labels", edge_labels)
+    if not isinstance(labels, str):
+        check_flag("labels", labels, optional=True)
+    named = [name for name in (color, labels) if isinstance(name, str)]
+    if bool(named) != (vertices is not None):
         raise InvalidArgument(
-            "color= names a column of the frame vertices=, by which vertices are coloured: give both or "
-            "neither"
+            "color= and labels= name columns of the frame vertices=, by which vertices are coloured and which is "
+            "written beside them: give the frame and such a name, or neither"
         )
     nx = imported("networkx", "plot", "draw()")
     plt = imported("matplotlib.pyplot", "plot", "draw()")
@@ -110,34 +120,59 @@ def draw(
     else:
         graph = graph_of(edges, **options)
     schema = graph._input.schema
+    if edge_labels and schema.weight is None:
+        raise InvalidArgument(
+            "edge_labels=True writes weights, and the edges have none: give weight="
+        )
     ids, rows = at_hand(graph._input, graph._engine, _MOST, "draw()")
     drawn = _graph_of(nx, ids_of(ids, schema.vertex), rows, schema)
-    found = None if color is None else _values(vertices, color, schema, list(drawn))
+    columns = VertexValues(vertices, named, schema) if named else None
+    found = None if columns is None or color is None else colour_values(columns, color, list(drawn))
+    beside = _labels(labels, columns, list(drawn))
     if ax is None:
         _, ax = plt.subplots(figsize=(7, 5), layout="constrained")
     places = _LAYOUTS[layout](nx, nx.Graph(drawn), seed)
     size = max(30.0, min(260.0, 6000.0 / max(len(drawn), 1)))
     _draw_edges(nx, drawn, places, size, ax)
     _draw_vertices(drawn, places, found, color, size, ax)
-    if labels or (labels is None and len(drawn) <= _LABELLED):
-        for each, place in places.items():
-            above = {"xytext": (0, 0.6 * math.sqrt(size)), "textcoords": "offset points"}
-            ax.annotate(_text(each), place, **above, ha="center", fontsize=8)
+    for each, text in beside.items():
+        above = {"xytext": (0, 0.6 * math.sqrt(size)), "textcoords": "offset points"}
+        ax.annotate(text, places[each], **above, ha="center", fontsize=8)
+    if edge_labels:
+        _write_weights(nx, drawn, places, ax)
     ax.margins(0.1)
     ax.set_axis_off()
     return ax
 
 
+def _labels(
+    labels: bool | str | None, columns: VertexValues | None, vertices: list[Any]
+) -> dict[Any, str]:
+    """What is written beside which vertices."""
+    if columns is not None and isinstance(labels, str):
+        said = zip(vertices, columns.of(labels, vertices), strict=True)
+        return {each: _text(value) for each, value in said if value is not None}
+    if labels or (labels is None and len(vertices) <= _LABELLED):
+        return {each: _text(each) for each in vertices}
+    return {}
+
+
 def _graph_of(nx: Any, vertices: list[Any], edges: Any, schema: EdgeSchema) -> Any:
-    """What is drawn: one edge between two vertices, in each direction if it has one; "width" is of all its rows."""
+    """What is drawn: one edge between two vertices, in each direction if it has one.
+
+    Of all its rows: "width", the sum of the absolute weights that are finite; "weight", the sum of the weights.
+    """
     graph = nx.DiGraph() if schema.directed else nx.Graph()
     graph.add_nodes_from(vertices)
     ends = zip(ids_of(edges, schema.source), ids_of(edges, schema.destination), strict=True)
     weights = [1.0] * len(edges) if schema.weight is None else edges[schema.weight].tolist()
     for (source, destination), weight in zip(ends, weights, strict=True):
-        known = graph.edges.get((source, destination), {}).get("width", 0.0)
-        added = abs(float(weight)) if weight is not None and math.isfinite(weight) else 0.0
-        graph.add_edge(source, destination, width=known + added)
+        known = graph.edges.get((source, destination), {"width": 0.0, "weight": 0})
+        weight = math.nan if weight is None else weight
+        added = abs(float(weight)) if math.isfinite(weight) else 0.0
+        graph.add_edge(
+            source, destination, width=known["width"] + added, weight=known["weight"] + weight
+        )
     return graph
 
 
@@ -157,6 +192,15 @@ def _draw_edges(nx: Any, graph: Any, places: Any, size: float, ax: Any) -> None:
     )
 
 
+def _write_weights(nx: Any, graph: Any, places: Any, ax: Any) -> None:
+    """The weights beside the edges; those of the two directions between two vertices apart from each other."""
+    texts = {(a, b): _text(weight) for a, b, weight in graph.edges.data("weight")}
+    both = graph.is_directed() and any(a != b and graph.has_edge(b, a) for a, b in graph.edges)
+    nx.draw_networkx_edge_labels(
+        graph, places, texts, ax=ax, font_size=7, label_pos=0.3 if both else 0.5, rotate=False
+    )
+
+
 def _draw_vertices(
     graph: Any, places: Any, found: list[Any] | None, name: str | None, size: float, ax: Any
 ) -> None:
@@ -171,81 +215,19 @@ def _draw_vertices(
     known = np.array([value is not None for value in found], dtype=bool)
     if not known.all():
         ax.scatter(*at[~known].T, color=_NO_VALUE, label="no value", **style)
-    kinds = _kinds(found)
-    if not _has_colours(kinds):
+    kinds = different(found)
+    if not have_colours(kinds):
         numbers = [float(value) for value in found if value is not None]
         shown = ax.scatter(*at[known].T, c=numbers, cmap="viridis", **style)
         ax.figure.colorbar(shown, ax=ax, label=name, shrink=0.7)
         return
     maps = imported("matplotlib", "plot", "draw()").colormaps
-    colours = maps["tab10" if len(kinds) <= _NUMBERS else "tab20"]
+    colours = maps["tab10" if len(kinds) <= NUMBERS else "tab20"]
     for i, kind in enumerate(kinds):
         mine = np.array([value is not None and value == kind for value in found], dtype=bool)
         ax.scatter(*at[mine].T, color=[colours(i)], label=_text(kind), **style)
     smaller = math.sqrt(_MARK / size)
     ax.legend(title=name, fontsize=8, title_fontsize=8, loc="best", markerscale=smaller)
-
-
-def _values(frame: Any, name: str, schema: EdgeSchema, vertices: list[Any]) -> list[Any]:
-    """The value of each vertex in a column of a frame; None: it has none.
-
-    Raises
-    ------
-    InvalidVertices
-        There is no such column, or no vertex has a value.
-    InvalidArgument
-        There are no colours for so many.
-    """
-    frame = taken(frame)
-    if not is_frame(frame):
-        raise InvalidVertices(
-            f"vertices is a {type(frame).__name__}; give a frame with the id column and {name!r}, such as "
-            "the result of a method"
-        )
-    meta = meta_of(frame)
-    ids = find_vertex_columns(meta, schema)
-    if name not in meta.columns:
-        raise InvalidVertices(
-            f"the vertices frame has no column {name!r}; it has {[str(c) for c in meta.columns]}"
-        )
-    chosen = with_columns(frame, [*ids, name])
-    chosen = chosen.compute() if is_dask_collection(chosen) else chosen
-    chosen = (chosen.to_pandas() if hasattr(chosen, "to_pandas") else chosen).dropna()
-    known = dict(zip(ids_of(chosen, ids), chosen[name].tolist(), strict=True))
-    found = [known.get(each) for each in vertices]
-    odd = [value for value in found if not isinstance(value, str | int | float | None)]
-    if odd:
-        raise InvalidVertices(
-            f"column {name!r} of the vertices frame has values of {type(odd[0]).__name__}; colours are of texts, "
-            "truth values and numbers"
-        )
-    kinds = _kinds(found)
-    if vertices and not kinds:
-        raise InvalidVertices(
-            f"none of the {len(found):,} vertices that are drawn has a value of {name!r} in the vertices frame: "
-            "are its ids those of the edges?"
-        )
-    if any(isinstance(value, str) for value in kinds) and len(kinds) > _TEXTS:
-        raise InvalidArgument(
-            f"color={name!r} has {len(kinds)} different texts, and a picture has colours for {_TEXTS}: keep the "
-            "largest groups, or draw fewer vertices"
-        )
-    return found
-
-
-def _kinds(found: list[Any]) -> list[Any]:
-    """The different values in order, texts behind numbers."""
-    return sorted(
-        {value for value in found if value is not None},
-        key=lambda value: (isinstance(value, str), value),
-    )
-
-
-def _has_colours(kinds: list[Any]) -> bool:
-    """Whether values have a colour each, and are not numbers on a scale."""
-    if any(isinstance(value, str) for value in kinds):
-        return True
-    return all(isinstance(value, int) for value in kinds) and len(kinds) <= _NUMBERS
 
 
 def _text(value: Any) -> str:

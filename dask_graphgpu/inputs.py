@@ -414,12 +414,12 @@ def _check_edge_columns(names: Sequence[str], schema: EdgeSchema, layout: Layout
     """Raise when edge columns would have no single value, or be taken for the weight."""
     if names and layout.duplicates not in ("auto", "keep"):
         raise InvalidArgument(
-            f"edge columns are read, which have no single value where "
+            f"the edge columns {list(names)} are to be read, and have no single value where "
             f"duplicates={layout.duplicates!r} makes repeated rows one; use duplicates='keep'"
         )
     if "weight" in names and schema.weight != "weight":
         raise InvalidArgument(
-            f"edge_weight is the graph's weight, and that is {schema.weight!r} here; rename the "
+            f"'weight' as an edge column is the graph's weight, and that is {schema.weight!r} here; rename the "
             "column 'weight' to read it"
         )
 

@@ -27,10 +27,11 @@ def edges(seed=0, number=300):
     )
 
 
-def catalog(folder):
-    """An Iceberg catalog of its own, with a namespace "n"."""
+def catalog(folder, warehouse=None, **options):
+    """An Iceberg catalog of its own, with a namespace "n", whose tables lie beside it or at a URL."""
     os.makedirs(folder, exist_ok=True)
-    made = SqlCatalog("c", uri=f"sqlite:///{folder}/c.db", warehouse=f"file://{folder}")
+    where = warehouse or f"file://{folder}"
+    made = SqlCatalog("c", uri=f"sqlite:///{folder}/c.db", warehouse=where, **options)
     made.create_namespace_if_not_exists("n")
     return made
 

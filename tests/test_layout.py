@@ -183,7 +183,9 @@ ALLOWED["accessor"] = {
     "post_import",
     "signatures",
 }
+ALLOWED["drawn_values"] = {"as_networkx", "errors", "io"}
 ALLOWED["drawing"] = {
+    "drawn_values",
     "at_hand",
     "errors",
     "accessor",

@@ -73,7 +73,7 @@ def run(
     looked, made, asked = check(steps)
     results: list[StepResult] = []
     uses = Counter(step.graph for step in steps)
-    held: set[GraphOptions] = set()
+    held: dict[GraphOptions, set[str]] = {}  # and the edge columns that they have
     with followed(journal), ProgressBar(out=sys.stderr) if progress else nullcontext():
         for i, step in enumerate(steps):
             started = time.monotonic()
@@ -83,18 +83,20 @@ def run(
                 continue
             graph = made.get(step.graph) or graph_of(step.graph)
             if i in looked.waiting:
+                if step.graph in held and step.graph.kept is None:
+                    graph = _with_columns(step, graph, held[step.graph])
                 asked[i] = _ask(step, graph)
             if step.graph.kept is not None and step.graph not in held:
                 graph = brought_up(step.graph, looked.kept[step.graph], journal)
                 made[step.graph] = graph
-                held.add(step.graph)
+                held[step.graph] = set()
             elif uses[step.graph] > 1 and step.graph not in held:
                 there = [s for j, s in enumerate(steps) if j == i or j not in looked.waiting]
                 sharing = [other for other in there if other.graph == step.graph]
                 columns = {c for other in sharing for c in _columns_read(other, graph.schema)}
                 graph = StepGraph(graph.handle.persist(columns=sorted(columns)), graph.schema)
                 made[step.graph] = graph
-                held.add(step.graph)
+                held[step.graph] = columns
             first = asked.pop(i)
             output = looked.outputs.get(i)
             now = _ask(step, graph, output) if step.graph in held else first
@@ -147,6 +149,16 @@ class _Asked:
     ids: KeptIds | None
     about: dict[str, Any] | None
     facts: dict[str, Any]
+
+
+def _with_columns(step: Step, graph: StepGraph, columns: set[str]) -> StepGraph:
+    """The graph that steps share if it has the edge columns that a step reads, else one for this step alone.
+
+    What a step that waits for another one reads is not known when the shared graph is built.
+
+    ``columns`` : those of the shared graph.
+    """
+    return graph if columns.issuperset(_columns_read(step, graph.schema)) else graph_of(step.graph)
 
 
 def _edge_columns(step: Step) -> list[str]:

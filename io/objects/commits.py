@@ -271,6 +271,7 @@ def require_exclusive(folder: ObjectFolder) -> None:
             raise
         _exclusive.add(bucket)
         return
+    folder.remove([probe.name])
     raise OSError(
         f"the store of {folder} writes over an object that it is asked to create, so two jobs could mix what they "
         "write: use one that knows If-None-Match"

@@ -142,6 +142,24 @@ def test_colours_by_texts_numbers_and_none():
     assert sorted(drawn(dg.draw(EDGES, color="flag", vertices=flags))[0]) == [1, 3]
 
 
+def test_labels_by_a_column_and_weights_beside_edges():
+    names = pd.DataFrame({"vertex": ["a", "b", "c", "x"], "name": ["Ann", "$Bob", None, "Xi"]})
+    texts = drawn(dg.draw(EDGES, labels="name", vertices=partitioned(names, 2)))[1]
+    assert texts == ["Ann", r"\$Bob"], "nothing beside those that have no name"
+    many = pd.DataFrame({"src": [0] * 61, "dst": range(1, 62)})
+    assert drawn(dg.draw(many))[1] == []
+    assert len(drawn(dg.draw(many, labels=True))[1]) == 62
+    ranks = EDGES.graph().pagerank()
+    ax = dg.draw(EDGES, color="rank", labels="rank", vertices=ranks)
+    assert len(drawn(ax)[1]) == 4
+    both = pd.concat(
+        [EDGES, EDGES[3:], pd.DataFrame({"src": ["b"], "dst": ["a"], "weight": [0.5]})]
+    )
+    ax = dg.draw(both, labels=False, edge_labels=True)
+    ax.figure.canvas.draw()
+    assert sorted(drawn(ax)[1]) == ["0.5", "1", "18", "2", "3"]
+
+
 def test_widths_are_by_weight_and_places_by_seed():
     def widths(ax):
         return [round(float(each.get_linewidth()), 2) for each in ax.patches]
@@ -174,8 +192,11 @@ def test_layouts_of_graphs_that_are_hardly_any(layout):
     [
         ({"layout": "nice"}, dg.errors.InvalidArgument, "layout='nice'; allowed are 'spring'"),
         ({"seed": -1}, dg.errors.InvalidArgument, "seed=-1"),
-        ({"labels": "yes"}, dg.errors.InvalidArgument, "labels='yes'"),
-        ({"color": "x"}, dg.errors.InvalidArgument, "give both or neither"),
+        ({"labels": 1}, dg.errors.InvalidArgument, "labels=1"),
+        ({"color": "x"}, dg.errors.InvalidArgument, "give the frame and such a name, or neither"),
+        ({"labels": "x"}, dg.errors.InvalidArgument, "give the frame and such a name, or neither"),
+        ({"vertices": EDGES}, dg.errors.InvalidArgument, "give the frame and such a name, or neither"),
+        ({"edge_labels": True, "weight": None}, dg.errors.InvalidArgument, "the edges have none"),
         ({"color": "x", "vertices": EDGES}, dg.errors.InvalidVertices, "has no column 'x'"),
         ({"color": "x", "vertices": [1]}, dg.errors.InvalidVertices, "vertices is a list"),
         (
@@ -187,7 +208,7 @@ def test_layouts_of_graphs_that_are_hardly_any(layout):
         (
             {"color": "x", "vertices": pd.DataFrame({"vertex": ["a"], "x": [pd.Timestamp(0)]})},
             dg.errors.InvalidVertices,
-            "values of Timestamp; colours are of texts",
+            "values of Timestamp; colours and labels are of texts",
         ),
         (
             {"color": "x", "vertices": pd.DataFrame({"vertex": ["a"], "x": [[1]]})},

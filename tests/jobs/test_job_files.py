@@ -118,6 +118,28 @@ def test_job_is_checked_before_it_runs(folder, text, message):
     assert sorted(path.name for path in folder.iterdir()) == ["edges.parquet", "job.toml"]
 
 
+def test_a_step_that_waits_reads_columns_that_others_do_not(folder):
+    EDGES.assign(trust=0.51).to_parquet("edges.parquet")
+    Path("job.toml").write_text("""
+edges = "edges.parquet"
+[[step]]
+algorithm = "pagerank"
+output = "ranks"
+[[step]]
+algorithm = "degree"
+output = "degrees"
+[[step]]
+algorithm = "belief_propagation"
+priors = "./ranks"
+homophily = "trust"
+output = "beliefs"
+""")
+    call("run", "job.toml")
+    words = ["edges.parquet", "--priors", "./ranks", "--homophily", "trust", "--output", "out"]
+    call("belief-propagation", *words)
+    pd.testing.assert_frame_equal(result("beliefs"), result())
+
+
 def test_earlier_steps_stay_when_a_later_one_fails(folder):
     Path("job.toml").write_text(JOB.replace("source = [0, 3]", "source = 77"))
     done, error = call("run", "job.toml", code=1).stderr.splitlines()
