@@ -21,7 +21,7 @@ from dask_graphgpu.partition.ids import composite
 from dask_graphgpu.partition.partition import Partition
 from dask_graphgpu.partition.rowwise import edges_of
 
-Found: TypeAlias = tuple[np.ndarray, np.ndarray]  # dense ids, and which are some
+Found: TypeAlias = tuple[np.ndarray, np.ndarray]  # dense ids, and which ids have one
 _MOST = 2**32  # vertices, so that a pair of them is a number of 64 bits
 
 
