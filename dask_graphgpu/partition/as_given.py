@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.csr import Adjacency, offsets_of, transpose
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.partition import Partition
 
+_STEPS = 32  # simple ones that a search takes
 _BLOCK = 1 << 13  # bytes of bits that are packed at a time
 
 
@@ -123,15 +125,10 @@ def find_cells(
 
     Cost: O(k log d) for k of them in rows of at most d edges; nothing else is read.
     """
-    rows = rows.astype(np.intp)
-    found = []
-    for right in (False, True):
-        lo, hi = adjacency.offsets[rows], adjacency.offsets[rows + 1]
-        while (open_ := np.flatnonzero(lo < hi)).size:
-            middle = (lo[open_] + hi[open_]) // 2
-            there, wanted = adjacency.neighbours[middle], neighbours[open_]
-            before = there <= wanted if right else there < wanted
-            lo[open_[before]] = middle[before] + 1
-            hi[open_[~before]] = middle[~before]
-        found.append(lo)
-    return found[0], found[1]
+    first, end = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
+    wanted = neighbours.astype(adjacency.neighbours.dtype, copy=False)
+    for_blocks(
+        kernels.searching.find_cells, even_blocks(len(rows), work=_STEPS), adjacency.offsets, adjacency.neighbours,
+        rows.astype(np.int64, copy=False), wanted, first, end,
+    )  # fmt: skip
+    return first, end

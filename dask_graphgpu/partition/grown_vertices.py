@@ -9,6 +9,9 @@ from dask_graphgpu.partition.build import dense_dtype
 from dask_graphgpu.partition.chunk import VertexChunk
 from dask_graphgpu.partition.growth import Growth
 from dask_graphgpu.partition.ids import Names, composite
+from dask_graphgpu.partition.ranks.merging import merged
+
+_MANY = 1 << 16  # ids, for which what merges them is worth compiling
 
 
 def merged_ids(growth: Growth) -> tuple[list[pa.Array], np.ndarray, np.ndarray]:
@@ -29,7 +32,7 @@ def merged_ids(growth: Growth) -> tuple[list[pa.Array], np.ndarray, np.ndarray]:
     dtype = dense_dtype(len(kept[0]) + len(fresh[0]))
     place: np.ndarray = np.zeros(growth.num_numbered, dtype)
     if len(fresh[0]):
-        ids, (of_kept, of_fresh) = composite([list(both) for both in zip(kept, fresh, strict=True)])
+        ids, (of_kept, of_fresh) = _merged(kept, fresh)
         place[old:][used] = of_fresh
     else:
         ids, of_kept = kept, np.arange(len(kept[0]), dtype=dtype)
@@ -37,6 +40,14 @@ def merged_ids(growth: Growth) -> tuple[list[pa.Array], np.ndarray, np.ndarray]:
     in_order[left] = of_kept
     place[:old] = in_order if ranked is None else in_order[ranked]
     return ids, place, np.concatenate([dense, used])
+
+
+def _merged(kept: list[pa.Array], fresh: list[pa.Array]) -> tuple[list[pa.Array], list[np.ndarray]]:
+    """Ids of two tables, each of distinct ones in ascending order, as one such table, and the places of both there."""
+    if len(kept) > 1 or len(kept[0]) < _MANY:
+        return composite([list(both) for both in zip(kept, fresh, strict=True)])
+    ids, places = merged([kept[0], fresh[0]])
+    return [ids], places
 
 
 def listed_vertices(growth: Growth, names: Names, place: np.ndarray) -> list[VertexChunk]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +21,7 @@ from dask_graphgpu.partition.ids import composite
 from dask_graphgpu.partition.partition import Partition
 from dask_graphgpu.partition.rowwise import edges_of
 
+Found: TypeAlias = tuple[np.ndarray, np.ndarray]  # dense ids, and which ids have one
 _MOST = 2**32  # vertices, so that a pair of them is a number of 64 bits
 
 
@@ -71,11 +73,22 @@ class Growth:
     """
 
     def __init__(self, base: Partition, changes: Sequence[Change]) -> None:
-        self.base, self._directed = base, base.layout.directed
         base.use_vertices()
         if base.origin is not None and base.vertex_columns.listed is not None:
             base.origin.before_use(base.vertex_columns.listed)
-        found = [base.ids.find_rows(change.ids) for change in changes]
+        self._of(base, changes, [base.ids.find_rows(change.ids) for change in changes])
+
+    def then(self, change: Change) -> Growth:
+        """With one more change, whose ids alone are looked up in the partition."""
+        made = Growth.__new__(Growth)
+        found = [*self._found, self.base.ids.find_rows(change.ids)]
+        made._of(self.base, [*self._changes, change], found)
+        return made
+
+    def _of(self, base: Partition, changes: Sequence[Change], found: Sequence[Found]) -> None:
+        """Number the ids of changes, of which it is known where each is in the partition."""
+        self.base, self._directed = base, base.layout.directed
+        self._changes, self._found = changes, found
         unknown = [
             [column.filter(pa.array(~known)) for column in change.ids]
             for change, (_, known) in zip(changes, found, strict=True)

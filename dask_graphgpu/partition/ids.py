@@ -13,9 +13,15 @@ import pyarrow.compute as pc
 
 from dask_graphgpu.arguments import said
 from dask_graphgpu.errors import InvalidArgument, InvalidEdges, UnknownVertex
+from dask_graphgpu.kernels import cpu as kernels
+from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.csr import all_below
 from dask_graphgpu.partition.id_table import numbered, ranked
-from dask_graphgpu.partition.string_entries import taken
+from dask_graphgpu.partition.string_entries import buffers, taken
+
+# Strings are searched for where they are so many times fewer than the vertices, and these more than so many: else all
+# are hashed.
+_SEARCHED, _MANY = 32, 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,6 +173,10 @@ class VertexIds:
             own, other = map(np.asarray, both[0])
             rows = np.minimum(np.searchsorted(own, other), len(own) - 1)
             return self._dense(rows), own[rows] == other
+        few = _SEARCHED * len(table[0]) < len(self) and len(self) > _MANY
+        if len(both) == 1 and few and pa.types.is_large_string(both[0][0].type):
+            rows, known = find_strings(*both[0])
+            return self._dense(np.minimum(rows, len(self) - 1)), known
         if len(both) == 1:
             index = pc.index_in(both[0][1], both[0][0])
         else:
@@ -217,6 +227,18 @@ def _row_of_integer(column: pa.Array, value: int) -> int | None:
         return None
     row = int(rows.searchsorted(rows.dtype.type(value)))
     return row if rows[row] == value else None
+
+
+def find_strings(ascending: pa.Array, wanted: pa.Array) -> tuple[np.ndarray, np.ndarray]:
+    """Where strings stand among distinct ones in ascending order, int64, and which are there.
+
+    The place of others is that of the next one. Cost: O(k log n) comparisons for k strings among n.
+    """
+    places, known = np.empty(len(wanted), np.int64), np.zeros(len(wanted), bool)
+    blocks = even_blocks(len(wanted), work=_SEARCHED)
+    given = *buffers(ascending), *buffers(wanted)
+    for_blocks(kernels.searching.find_strings, blocks, *given, places, known)
+    return places, known
 
 
 def unknown_vertex(value: Any, num_vertices: int, kinds: Sequence[str]) -> UnknownVertex:

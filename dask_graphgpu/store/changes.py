@@ -17,7 +17,7 @@ from dask_graphgpu.partition.growth import Growth
 from dask_graphgpu.partition.ids import VertexIds
 from dask_graphgpu.store import manifest
 from dask_graphgpu.store.empty import no_vertices
-from dask_graphgpu.store.log import change_of, ends_of, read_log
+from dask_graphgpu.store.log import Tables, change_of, ends_of, open_log
 from dask_graphgpu.store.saved import Saved, current, nothing_of
 from dask_graphgpu.store.saved_format import SAVED
 
@@ -50,13 +50,13 @@ def growth_since(saved: Saved, since: int) -> Growth:
     InvalidArgument, InvalidSavedGraph
     """
 
-    def found(folder: OpenFolder) -> list[tuple[pa.Table | None, pa.Table | None]]:
+    def found(folder: OpenFolder) -> list[Tables]:
         content = _known(folder, saved, since)
         log = content["updates"]["log"]
         names = [e[what] for e in log if e["number"] > since for what in ("added", "removed")]
         folder.fetch([name for name in names if name is not None])
         try:
-            return read_log(folder, content, since)
+            return open_log(folder, content, since)()
         except (ValueError, pa.ArrowException) as error:
             raise InvalidSavedGraph(
                 f"{saved.path} is damaged: {error}; save the graph again"
@@ -89,7 +89,7 @@ def _carried(saved: Saved) -> dict[str, str]:
     return carried | {name: name for name in saved.edge_columns}
 
 
-def _growth(tables: Sequence[tuple[pa.Table | None, pa.Table | None]], saved: Saved) -> Growth:
+def _growth(tables: Sequence[Tables], saved: Saved) -> Growth:
     """Entries of the log as changes of a graph that had nothing."""
     base = no_vertices(saved.schema, saved.layout, tuple(_carried(saved)), ())
     known = next((table for both in tables for table in both if table is not None), None)

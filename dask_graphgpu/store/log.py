@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -12,9 +12,10 @@ import pyarrow as pa
 from dask_graphgpu.io.generation import OpenFolder
 from dask_graphgpu.partition.growth import Change
 from dask_graphgpu.partition.ids import distinct_rows
-from dask_graphgpu.store.mapped import digest
+from dask_graphgpu.store.mapped import digest, mapped
 from dask_graphgpu.store.unread import checksum_of
 
+Tables: TypeAlias = tuple[pa.Table | None, pa.Table | None]  # of rows added and of pairs removed
 TABLE = "table"  # what a manifest says that such a file holds
 
 
@@ -78,39 +79,44 @@ def write_table(path: Path, table: pa.Table) -> dict[str, Any]:
     return {**about, "checksum": checksum_of(data)}
 
 
-def read_table(folder: OpenFolder, name: str, files: dict[str, Any]) -> pa.Table:
-    """Read a table of the log, all of it.
+def open_log(folder: OpenFolder, content: dict[str, Any], since: int) -> Callable[[], list[Tables]]:
+    """Map the tables of all updates after a number; what is given reads and checks them.
 
     Raises
     ------
     ValueError, OSError, ArrowException
-        It is not what was written.
+        They are not what was written; also when it is called.
     """
-    if name not in files:
-        raise ValueError(f"it lists no file {name!r}")
-    with folder.open(name) as file:
-        data = np.frombuffer(file.read(), np.uint8)
-    if checksum_of(data) != files[name]["checksum"]:
-        raise ValueError(f"{name} is not what was written")
-    table = pa.ipc.open_file(pa.BufferReader(pa.py_buffer(data))).read_all()
-    table.validate(full=True)
-    if any(column.null_count for column in table.columns):
-        raise ValueError(f"{name} has nulls")
-    return table
+    kept = [entry for entry in content["updates"]["log"] if entry["number"] > since]
+    names = [name for entry in kept for name in (entry["added"], entry["removed"]) if name]
+    tables = {name: _Table(folder, name, content["files"]) for name in names}
+
+    def read() -> list[Tables]:
+        made = {name: table.read() for name, table in tables.items()}
+        return [(made.get(entry["added"]), made.get(entry["removed"])) for entry in kept]
+
+    return read
 
 
-def read_log(
-    folder: OpenFolder, content: dict[str, Any], since: int
-) -> list[tuple[pa.Table | None, pa.Table | None]]:
-    """The tables of all updates after a number: rows added, and pairs removed. Raises as `read_table`."""
-    found = []
-    for entry in content["updates"]["log"]:
-        if entry["number"] > since:
-            names = entry["added"], entry["removed"]
-            found.append(
-                tuple(n and read_table(folder, n, content["files"]) for n in names)  # None: none
-            )
-    return found
+class _Table:
+    """A table of the log, mapped: it is read when it is asked for."""
+
+    def __init__(self, folder: OpenFolder, name: str, files: dict[str, Any]) -> None:
+        if name not in files:
+            raise ValueError(f"it lists no file {name!r}")
+        self._name, self._checksum = name, files[name]["checksum"]
+        with folder.open(name) as file:
+            self._data = mapped(file)
+
+    def read(self) -> pa.Table:
+        data = np.frombuffer(self._data, np.uint8)
+        if checksum_of(data) != self._checksum:
+            raise ValueError(f"{self._name} is not what was written")
+        table = pa.ipc.open_file(pa.BufferReader(pa.py_buffer(self._data))).read_all()
+        table.validate(full=True)
+        if any(column.null_count for column in table.columns):
+            raise ValueError(f"{self._name} has nulls")
+        return table
 
 
 def _whole(column: pa.ChunkedArray) -> pa.Array:

@@ -69,6 +69,11 @@ def digest(file: Any) -> str:
     return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def mapped(file: IO[bytes]) -> mmap.mmap:
+    """A whole file, mapped copy-on-write. Raises ValueError, OSError: it has no bytes, or cannot be."""
+    return mmap.mmap(file.fileno(), 0, flags=_FLAGS, prot=mmap.PROT_READ | mmap.PROT_WRITE)
+
+
 class Mapped:
     """The column of a file, mapped copy-on-write: no byte of it is read before it is used.
 
@@ -85,7 +90,7 @@ class Mapped:
     """
 
     def __init__(self, file: IO[bytes]) -> None:
-        mapping = mmap.mmap(file.fileno(), 0, flags=_FLAGS, prot=mmap.PROT_READ | mmap.PROT_WRITE)
+        mapping = mapped(file)
         self._whole = pa.py_buffer(mapping)
         self.data = np.frombuffer(mapping, np.uint8)
         reader = pa.ipc.open_file(pa.BufferReader(self._whole))

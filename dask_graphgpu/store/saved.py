@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -25,7 +27,7 @@ from dask_graphgpu.partition.rows import Rows
 from dask_graphgpu.partition.weight_fault import WeightFault
 from dask_graphgpu.store import manifest
 from dask_graphgpu.store.arrays import LookedAt, SavedArrays
-from dask_graphgpu.store.log import change_of, read_log, table_of
+from dask_graphgpu.store.log import change_of, open_log, table_of
 from dask_graphgpu.store.mapped import digest
 from dask_graphgpu.store.saved_format import SAVED, schema_from_json
 from dask_graphgpu.store.source import changed
@@ -174,13 +176,14 @@ def open_partition(path: str | ObjectFolder, fingerprint: str) -> Partition | Em
     def found(folder: OpenFolder) -> Partition | EmptyPartition:
         content = current(folder, fingerprint)
         base, changes = opened(folder, content)
-        if not content["updates"]["vertices"]:
+        updates = content["updates"]
+        if not updates["vertices"]:
             return EmptyPartition()
-        if not changes:
+        if updates["generation"] == updates["base"]:
             assert base.origin is not None
             base.origin = replace(base.origin, path=path, nbytes=base.nbytes)
             return base
-        made = Grown(lambda: grown(Growth(base, changes)), content["updates"]["vertices"])
+        made = Grown(lambda: grown(Growth(base, changes())), updates["vertices"])
         made.origin = Origin(path, fingerprint, 0, open_partition, lambda *_: None)
         return made
 
@@ -194,7 +197,8 @@ def open_growth(path: str | ObjectFolder, fingerprint: str) -> Growth:
     """
 
     def found(folder: OpenFolder) -> Growth:
-        return Growth(*opened(folder, current(folder, fingerprint)))
+        base, changes = opened(folder, current(folder, fingerprint))
+        return Growth(base, changes())
 
     return manifest.look(place_of(path, "path"), SAVED, found)
 
@@ -214,24 +218,37 @@ def replaced(path: Place) -> Replaced:
     )
 
 
-def opened(folder: OpenFolder, content: dict[str, Any]) -> tuple[Partition, list[Change]]:
-    """The partition that the files of a folder hold, mapped, and what has changed since they were written.
+def opened(
+    folder: OpenFolder, content: dict[str, Any]
+) -> tuple[Partition, Callable[[], list[Change]]]:
+    """The partition that the files of a folder hold, mapped, and what gives all that has changed since.
 
     Raises
     ------
     InvalidSavedGraph
-        It is damaged.
+        It is damaged; also of what has changed, when that is read.
     """
     folder.fetch(list(content["files"]))
     saved, unread = _described(folder.path, content), Unread(folder.path)
-    try:
+    with _whole(folder.path):
         base = _partition(SavedArrays(folder, content, unread), content, saved)
         base.origin = Origin(folder.path, content["fingerprint"], 0, open_partition, unread)
-        tables = read_log(folder, content, content["updates"]["base"])
-        changes = [change_of(*each, nothing_of(base)) for each in tables]
-    except (ValueError, TypeError, KeyError, pa.ArrowException) as error:
-        raise _damaged(folder.path, str(error)) from error
+        tables = open_log(folder, content, content["updates"]["base"])
+
+    def changes() -> list[Change]:
+        with _whole(folder.path):
+            return [change_of(*each, nothing_of(base)) for each in tables()]
+
     return base, changes
+
+
+@contextmanager
+def _whole(path: Place) -> Iterator[None]:
+    """What is wrong with files of a saved graph is an InvalidSavedGraph."""
+    try:
+        yield
+    except (ValueError, TypeError, KeyError, pa.ArrowException) as error:
+        raise _damaged(path, str(error)) from error
 
 
 def nothing_of(base: Partition) -> pa.Table:

@@ -94,9 +94,9 @@ def update(
         content = current(here, fingerprint)
         base, changes = opened(here, content)
         _check_may_grow(base, place)
-        before = Growth(base, changes)
+        before = Growth(base, changes())
         made, missing = _settled(before, change(base))
-        after = Growth(base, [*changes, made])
+        after = before.then(made)
         _check_root(after, place)
         _write_entry(here, place, content, made, after.size, library, source)
         new = before.count_absent(made.ids, np.concatenate(made.added))
@@ -204,7 +204,7 @@ def compact(folder: Place, fingerprint: str, library: str, *, always: bool = Tru
             return False
         base, changes = opened(here, content)
         schema = schema_from_json(content["graph"])
-        made = built(grown, Growth(base, changes))
+        made = built(grown, Growth(base, changes()))
         if isinstance(made, EmptyPartition):
             names = tuple(base.given.columns), tuple(base.vertex_columns)
             made = no_vertices(schema, base.layout, *names)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dask_graphgpu.kernels.compile import inner, jit
-from dask_graphgpu.kernels.cpu.strings import first_word, load64, store64
+from dask_graphgpu.kernels.cpu.strings import compared, first_word, load64, store64
 
 _EIGHT, _BYTE = np.uint64(8), np.uint64(255)
 
@@ -41,7 +41,7 @@ def merge_strings(
     while i < hi or j < stop:
         order = 1 if i == hi else -1
         if i < hi and j < stop:
-            order = _compared(
+            order = compared(
                 np.uint64(data_a) + np.uint64(offsets_a[i]),
                 np.uint64(_length(offsets_a, i)),
                 np.uint64(data_b) + np.uint64(offsets_b[j]),
@@ -86,20 +86,3 @@ def write_strings(source, offsets_a, data_a, offsets_b, data_b, begin, offsets, 
 @inner
 def _length(offsets, i):
     return offsets[i + 1] - offsets[i]
-
-
-@inner
-def _compared(a, length_a, b, length_b):
-    """Whether a string is less than (-1), equal to (0) or greater (1) than another one."""
-    least, at = min(length_a, length_b), np.uint64(0)
-    while at + _EIGHT <= least and load64(a + at) == load64(b + at):
-        at += _EIGHT
-    # Behind an end there are zeros: where nothing else differs, the shorter one is less.
-    word_a = first_word(a + at, min(length_a - at, _EIGHT))
-    word_b = first_word(b + at, min(length_b - at, _EIGHT))
-    if word_a == word_b:
-        return (1 if length_a > length_b else 0) - (1 if length_a < length_b else 0)
-    while word_a & _BYTE == word_b & _BYTE:
-        word_a >>= _EIGHT
-        word_b >>= _EIGHT
-    return 1 if word_a & _BYTE > word_b & _BYTE else -1

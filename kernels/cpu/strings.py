@@ -24,6 +24,7 @@ FIRST, LAST, ADDRESS, LENGTH = map(np.uint64, range(4))
 
 SHORT = np.uint64(16)  # bytes that the words hold
 _EIGHT = np.uint64(8)
+_BYTE = np.uint64(255)
 _ONE = np.uint64(1)
 _AHEAD = 16  # entries to ask for before they are read
 
@@ -102,6 +103,23 @@ def first_word(address, length):
 def last_word(address, length):
     """The last eight bytes of a string, 0 of fewer."""
     return load64(address + length - _EIGHT) if length >= _EIGHT else np.uint64(0)
+
+
+@inner
+def compared(a, length_a, b, length_b):
+    """Whether a string is less than (-1), equal to (0) or greater (1) than another one."""
+    least, at = min(length_a, length_b), np.uint64(0)
+    while at + _EIGHT <= least and load64(a + at) == load64(b + at):
+        at += _EIGHT
+    # Behind an end there are zeros: where nothing else differs, the shorter one is less.
+    word_a = first_word(a + at, min(length_a - at, _EIGHT))
+    word_b = first_word(b + at, min(length_b - at, _EIGHT))
+    if word_a == word_b:
+        return (1 if length_a > length_b else 0) - (1 if length_a < length_b else 0)
+    while word_a & _BYTE == word_b & _BYTE:
+        word_a >>= _EIGHT
+        word_b >>= _EIGHT
+    return 1 if word_a & _BYTE > word_b & _BYTE else -1
 
 
 @inner

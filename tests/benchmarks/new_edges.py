@@ -1,6 +1,6 @@
 """Yesterday's answer and the edges that are new since, beside the whole run: components, ranks, and cores.
 
-    python tests/benchmarks/new_edges.py [--scales 20 22] [--pairs 5] [--turns 3]
+    python tests/benchmarks/new_edges.py [--scales 20 22] [--pairs 5] [--parts ranks] [--turns 3]
 
 Components are from Parquet to Parquet, in this process: of all edges; and of a hundredth of them, drawn at random,
 with ``labels`` of the others. Pairs are strings, as `entities.py` makes them. Of ranks it is iterations to a tolerance,
@@ -30,6 +30,7 @@ import dask_graphgpu
 from dask_graphgpu.io.output import write_parquet
 
 _PART = 100  # one in so many edges is new
+_PARTS = ("components", "ranks", "cores")
 
 
 def components(edges: Path, output: Path, **given: str | Path) -> None:
@@ -122,36 +123,48 @@ def main() -> None:
     parser.add_argument("--scales", type=int, nargs="*", default=[20])
     parser.add_argument("--pairs", type=float, nargs="*", default=[5], help="millions")
     parser.add_argument("--graphs", type=Path, nargs="*", default=[])
+    parser.add_argument("--parts", nargs="*", default=_PARTS, choices=_PARTS)
+    parser.add_argument("--tolerances", type=float, nargs="*", default=[1e-6, 1e-9])
     parser.add_argument("--turns", type=int, default=3)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        made = [rmat(scale, 16, folder) for scale in options.scales]
-        print(
-            "| components of | all edges, s | processors, s | 1 % and labels, s | processors, s | times |\n"
-            "| --- | --- | --- | --- | --- | --- |"
-        )
-        for graph in made:
-            work = folder / f"{graph.path.stem} labels"
-            print(compare(graph.name, graph.path, work, options.turns), flush=True)
-        ids = {"source": "left", "destination": "right"}
-        for millions in options.pairs:
-            pairs, work = folder / f"pairs {millions}", folder / f"labels {millions}"
-            write_pairs(pairs, int(millions * 1e6))
-            name = f"{millions:g} M pairs of strings"
-            print(compare(name, pairs, work, options.turns, **ids), flush=True)
-        made += [BenchmarkGraph(path.stem, path, directed=True) for path in options.graphs]
-        print(
-            "\n| ranks of | tolerance | method | iterations | M edges | from old ranks | M edges |\n"
-            "| --- | --- | --- | --- | --- | --- | --- |"
-        )
-        for graph in made:
-            for tolerance in (1e-6, 1e-9):
-                for row in compare_ranks(graph, tolerance):
-                    print(row, flush=True)
-        print("\n| cores of | vertices that rise | edge ends to look at |\n| --- | --- | --- |")
-        for graph in made:
-            print(compare_cores(graph), flush=True)
+        graphs = [rmat(scale, 16, folder) for scale in options.scales]
+        more = [BenchmarkGraph(path.stem, path, directed=True) for path in options.graphs]
+        if "components" in options.parts:
+            print_components(graphs, options.pairs, folder, options.turns)
+        if "ranks" in options.parts:
+            print(
+                "\n| ranks of | tolerance | method | iterations | M edges | from old ranks | M edges |\n"
+                "| --- | --- | --- | --- | --- | --- | --- |"
+            )
+            for graph in [*graphs, *more]:
+                for tolerance in options.tolerances:
+                    for row in compare_ranks(graph, tolerance):
+                        print(row, flush=True)
+        if "cores" in options.parts:
+            print("\n| cores of | vertices that rise | edge ends to look at |\n| --- | --- | --- |")
+            for graph in [*graphs, *more]:
+                print(compare_cores(graph), flush=True)
+
+
+def print_components(
+    graphs: list[BenchmarkGraph], pairs: list[float], folder: Path, turns: int
+) -> None:
+    """A row for each graph and each number of millions of pairs."""
+    print(
+        "| components of | all edges, s | processors, s | 1 % and labels, s | processors, s | times |\n"
+        "| --- | --- | --- | --- | --- | --- |"
+    )
+    for graph in graphs:
+        work = folder / f"{graph.path.stem} labels"
+        print(compare(graph.name, graph.path, work, turns), flush=True)
+    ids = {"source": "left", "destination": "right"}
+    for millions in pairs:
+        rows, work = folder / f"pairs {millions}", folder / f"labels {millions}"
+        write_pairs(rows, int(millions * 1e6))
+        name = f"{millions:g} M pairs of strings"
+        print(compare(name, rows, work, turns, **ids), flush=True)
 
 
 if __name__ == "__main__":

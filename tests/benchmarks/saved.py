@@ -4,8 +4,7 @@
 
 Each figure is the best of several runs in one process, after a first run that compiles, with files
 in the page cache. ``build`` reads Parquet and builds the partition (`Graph.persist`), ``load + BFS``
-goes from `dask_graphgpu.load` to the computed frame of a BFS. ``append`` adds a hundredth of the rows, with other
-destinations, to the saved graph, ``grown + BFS`` loads that and searches it.
+goes from `dask_graphgpu.load` to the computed frame of a BFS. Updates are of `updates.py`.
 """
 
 from __future__ import annotations
@@ -58,10 +57,6 @@ def measure(graph: BenchmarkGraph, folder: Path, runs: int) -> dict[str, Any]:
     }
     assert load_and_search().equals(expected)
     row["share of build"] = row["load + BFS"] / row["build"]
-    rows = dd.read_parquet(graph.path).partitions[0].compute().head(built.num_edges() // 100)
-    rows[rows.columns[1]] = rows[rows.columns[1]].to_numpy()[::-1]
-    row["append"] = best(lambda: dask_graphgpu.load(path).append(rows), 1)
-    row["grown + BFS"] = best(load_and_search, 1)
     return row
 
 

@@ -166,6 +166,12 @@ def test_limits_too_small_for_the_vertices_say_what_is_needed(limited, name):
         getattr(frame.graph(), name)()
 
 
+def test_samples_too_large_say_so(limited):
+    limits = limited | {"graphgpu.host-memory-limit": "900kB"}
+    with dask.config.set(limits), pytest.raises(LimitTooSmall, match=r"edges that are drawn"):
+        sparse(0).graph().neighbor_sample([0, 1], fanout=[10**9], replace=True)
+
+
 def test_results_too_large_say_so(limited):
     frame = sparse(0).drop_duplicates(["src", "dst"])
     dense = pd.DataFrame(

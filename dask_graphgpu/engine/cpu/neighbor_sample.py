@@ -14,12 +14,14 @@ import numpy as np
 
 from dask_graphgpu.engine.cpu.rows_by_id import Part, RowsById
 from dask_graphgpu.engine.walking import SampleRule, edges_up_to
+from dask_graphgpu.engine.whole_edges import require_room
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
 from dask_graphgpu.partition.csr import offsets_of
 from dask_graphgpu.partition.ranks.view import AnyView
 from dask_graphgpu.report import Report
 
+_EDGE = 48  # bytes of one that is drawn, while those of a hop are put in order
 Columns = dict[str, np.ndarray]
 Sample = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, Columns]
 
@@ -48,7 +50,7 @@ def neighbor_sample(
     seen, found = new, []
     for hop in range(len(rule.fanout)):
         start = time.perf_counter()
-        drawn = _Hop(rows, rule, hop, n, limits).of(new)
+        drawn = _Hop(view, rows, rule, hop, limits).of(new)
         keys, sources = drawn[:2]
         found.append((np.full(len(keys), hop + 1, np.int32), *drawn))
         came = _distinct(rows, keys - keys % n + sources.astype(np.int64), n)
@@ -87,9 +89,10 @@ class _Hop:
     """Draws edges of one hop; a key is a batch times ``n`` and a vertex. ``limits`` : the bound of each batch."""
 
     def __init__(
-        self, rows: RowsById, rule: SampleRule, hop: int, n: int, limits: np.ndarray | None
+        self, view: AnyView, rows: RowsById, rule: SampleRule, hop: int, limits: np.ndarray | None
     ) -> None:
-        self._rows, self._rule, self._hop, self._n, self._limits = rows, rule, hop, n, limits
+        self._view, self._rows, self._rule, self._hop, self._limits = view, rows, rule, hop, limits
+        self._n = view.graph_vertices
 
     def of(self, keys: np.ndarray) -> tuple[np.ndarray, ...]:
         """The key, the neighbour and the columns of each edge drawn; ordered by key and neighbour."""
@@ -117,6 +120,7 @@ class _Hop:
                 rows.columns[self._rule.time], begin, degree, self._limits[batches]
             )
         starts = offsets_of(self._rule.lengths(degree, self._hop))
+        require_room(self._view, _EDGE * int(starts[-1]), f"{starts[-1]:,} edges that are drawn")
         edges = np.empty(starts[-1], np.int64)
         for_blocks(
             kernels.neighbor_sample.sample, edge_blocks(starts), batches, keys % self._n,
