@@ -92,6 +92,8 @@ class Methods:
     edge_betweenness_centrality = _method(algorithms.EdgeBetweennessCentrality)
     cycles = _method(algorithms.Cycles)
     triad_census = _method(algorithms.TriadCensus)
+    motifs = _method(algorithms.Motifs)
+    vertex_motifs = _method(algorithms.VertexMotifs)
     closeness_centrality = _method(algorithms.ClosenessCentrality)
     harmonic_centrality = _method(algorithms.HarmonicCentrality)
     ego = _method(algorithms.Ego)
