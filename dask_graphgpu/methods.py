@@ -108,6 +108,7 @@ class Methods:
     coloring = _method(algorithms.Coloring)
     neighbor_sample = _method(algorithms.NeighborSample)
     fastrp = _method(algorithms.FastRP)
+    node2vec = _method(algorithms.Node2Vec)
     belief_propagation = _method(algorithms.BeliefPropagation)
     neural_network = _method(algorithms.NeuralNetwork)
     heat_simulation = _method(algorithms.HeatSimulation)

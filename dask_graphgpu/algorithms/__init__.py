@@ -48,6 +48,7 @@ from dask_graphgpu.algorithms.nearest import Nearest
 from dask_graphgpu.algorithms.neighbor_aggregate import NeighborAggregate
 from dask_graphgpu.algorithms.neighbor_sample import NeighborSample
 from dask_graphgpu.algorithms.neural_network import NeuralNetwork
+from dask_graphgpu.algorithms.node2vec import Node2Vec
 from dask_graphgpu.algorithms.pagerank import PageRank
 from dask_graphgpu.algorithms.partition_quality import PartitionQuality
 from dask_graphgpu.algorithms.project import Project
@@ -120,6 +121,7 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "coloring": Coloring,
     "neighbor_sample": NeighborSample,
     "fastrp": FastRP,
+    "node2vec": Node2Vec,
     "belief_propagation": BeliefPropagation,
     "neural_network": NeuralNetwork,
     "heat_simulation": HeatSimulation,
@@ -174,6 +176,7 @@ __all__ = [
     "NeighborAggregate",
     "NeighborSample",
     "NeuralNetwork",
+    "Node2Vec",
     "PageRank",
     "PartitionQuality",
     "Project",
