@@ -8,18 +8,13 @@ import pandas as pd
 import pytest
 from commands import call, result
 from embeddings import found_links, vectors
+from gensim.models import Word2Vec
 
 from dask_graphgpu import errors
 
 EDGES = nx.to_pandas_edgelist(nx.karate_club_graph(), "src", "dst")[["src", "dst"]]
 
 
-@pytest.fixture
-def gensim():
-    return pytest.importorskip("gensim.models")
-
-
-@pytest.mark.usefixtures("gensim")
 def test_every_place(place):
     asked = {"length": 7, "walks_per_vertex": 2, "p": 0.5, "q": 2.0, "seed": 5}
     place.same(
@@ -29,14 +24,14 @@ def test_every_place(place):
     )
 
 
-def test_what_gensim_makes_of_the_walks(gensim):
+def test_what_gensim_makes_of_the_walks():
     """Walks one by one as `random_walks` gives them, given to gensim with names of vertices."""
     asked = {"length": 9, "p": 0.25, "q": 4.0, "seed": 2}
     graph = EDGES.graph(directed=False)
     walks = graph.random_walks(**asked).groupby("walk")["vertex"].agg(list)
     order = np.random.default_rng(2).permutation(len(walks))
     sentences = walks.set_axis(order).sort_index().tolist()
-    model = gensim.Word2Vec(
+    model = Word2Vec(
         vector_size=8, window=3, sg=1, negative=2, sample=0, min_count=0, sorted_vocab=0, seed=2,
         workers=1, epochs=2,
     )  # fmt: skip
@@ -47,7 +42,6 @@ def test_what_gensim_makes_of_the_walks(gensim):
     np.testing.assert_array_equal(vectors(found), model.wv[passed.index.tolist()])
 
 
-@pytest.mark.usefixtures("gensim")
 def test_rows_in_any_order_and_other_seeds():
     graph = EDGES.graph(directed=False)
     asked = {"length": 10, "walks_per_vertex": 2}
@@ -60,7 +54,6 @@ def test_rows_in_any_order_and_other_seeds():
     assert set(found.dtypes[1:]) == {np.dtype("float32")}
 
 
-@pytest.mark.usefixtures("gensim")
 def test_walks_that_end_and_vertices_alone():
     ids = pd.DataFrame({"vertex": range(5)})
     graph = pd.DataFrame({"src": [0, 1], "dst": [1, 2]}).graph(vertices=ids)
@@ -71,13 +64,11 @@ def test_walks_that_end_and_vertices_alone():
     assert empty.node2vec(3).shape == (0, 4)
 
 
-@pytest.mark.usefixtures("gensim")
 def test_links_are_found():
     found, _ = found_links(lambda graph: graph.node2vec(32, length=20, window=5))
     assert found > 0.9
 
 
-@pytest.mark.usefixtures("gensim")
 @pytest.mark.parametrize(
     ("arguments", "match"),
     [
@@ -101,7 +92,6 @@ def test_without_gensim(monkeypatch):
         EDGES.graph().node2vec()
 
 
-@pytest.mark.usefixtures("gensim")
 def test_on_the_command_line(tmp_path):
     EDGES.to_parquet(tmp_path / "edges.parquet")
     asked = ["--dimension", 4, "--length", 5, "--p", 0.5, "--output", tmp_path / "out"]
