@@ -79,7 +79,8 @@ class JoinedRows:
         rank, size = (0, 1) if ranks is None else (ranks.rank, ranks.size)
         bounds = np.searchsorted(ends, ends[-1] * np.arange(1, size) // size)
         first, last = np.array([0, *bounds, len(steps)])[rank : rank + 2]
-        return edge_blocks(ends[first : last + 1]) + first
+        blocks: np.ndarray = edge_blocks(ends[first : last + 1]) + first
+        return blocks
 
     def downward(self) -> np.ndarray:
         """Of each vertex, how many neighbours those before it have."""
