@@ -72,6 +72,7 @@ ALLOWED = {
         "exchange",
         "partition",
         "io",
+        "optional",
     },
     "ingest": {"errors", "config", "kernels", "exchange", "partition", "io", "stages"},
 }

@@ -43,10 +43,12 @@ from dask_graphgpu.algorithms.longest_path import LongestPath
 from dask_graphgpu.algorithms.louvain import Louvain
 from dask_graphgpu.algorithms.maximal_independent_set import MaximalIndependentSet
 from dask_graphgpu.algorithms.minimum_spanning_forest import MinimumSpanningForest
+from dask_graphgpu.algorithms.motifs import Motifs
 from dask_graphgpu.algorithms.nearest import Nearest
 from dask_graphgpu.algorithms.neighbor_aggregate import NeighborAggregate
 from dask_graphgpu.algorithms.neighbor_sample import NeighborSample
 from dask_graphgpu.algorithms.neural_network import NeuralNetwork
+from dask_graphgpu.algorithms.node2vec import Node2Vec
 from dask_graphgpu.algorithms.pagerank import PageRank
 from dask_graphgpu.algorithms.partition_quality import PartitionQuality
 from dask_graphgpu.algorithms.project import Project
@@ -61,6 +63,7 @@ from dask_graphgpu.algorithms.strongly_connected_components import StronglyConne
 from dask_graphgpu.algorithms.topological_order import TopologicalOrder
 from dask_graphgpu.algorithms.triad_census import TriadCensus
 from dask_graphgpu.algorithms.triangle_count import TriangleCount
+from dask_graphgpu.algorithms.vertex_motifs import VertexMotifs
 from dask_graphgpu.algorithms.weakly_connected_components import WeaklyConnectedComponents
 from dask_graphgpu.algorithms.weighted_degree import WeightedDegree
 
@@ -104,6 +107,8 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "leiden": Leiden,
     "cycles": Cycles,
     "triad_census": TriadCensus,
+    "motifs": Motifs,
+    "vertex_motifs": VertexMotifs,
     "ego": Ego,
     "degree": Degree,
     "weighted_degree": WeightedDegree,
@@ -116,6 +121,7 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "coloring": Coloring,
     "neighbor_sample": NeighborSample,
     "fastrp": FastRP,
+    "node2vec": Node2Vec,
     "belief_propagation": BeliefPropagation,
     "neural_network": NeuralNetwork,
     "heat_simulation": HeatSimulation,
@@ -165,10 +171,12 @@ __all__ = [
     "Louvain",
     "MaximalIndependentSet",
     "MinimumSpanningForest",
+    "Motifs",
     "Nearest",
     "NeighborAggregate",
     "NeighborSample",
     "NeuralNetwork",
+    "Node2Vec",
     "PageRank",
     "PartitionQuality",
     "Project",
@@ -181,6 +189,7 @@ __all__ = [
     "TopologicalOrder",
     "TriadCensus",
     "TriangleCount",
+    "VertexMotifs",
     "WeaklyConnectedComponents",
     "WeightedDegree",
 ]

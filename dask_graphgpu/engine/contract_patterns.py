@@ -64,3 +64,35 @@ class Patterns(Protocol):
         sums, triangles
             What `triads.census` takes, of the whole graph.
         """
+
+    def motif_counts(
+        self, view: View, edges: tuple[Any, Any], size: int, report: Report
+    ) -> np.ndarray:
+        """Connected motifs of three or four vertices by class.
+
+        Parameters
+        ----------
+        view, edges
+            As of `directed_triangles`.
+
+        Returns
+        -------
+        int64, shape (classes,)
+            Of each class of `motif_classes.motif_classes`, of the whole graph.
+
+        Raises
+        ------
+        IntegerOverflow
+            Numbers that they are made of may be beyond 64 bits.
+        """
+
+    def vertex_motifs(
+        self, view: View, edges: tuple[Any, Any], size: int, report: Report
+    ) -> np.ndarray:
+        """Connected motifs of three or four vertices that vertices are in; arguments and errors as of `motif_counts`.
+
+        Returns
+        -------
+        int64, shape (vertices, classes)
+            In dense order; on ranks of the own vertices.
+        """

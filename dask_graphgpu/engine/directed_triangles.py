@@ -14,7 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.engine.triads import BOTH, IN, OUT, TRIADS, TRIANGLE_OF
+from dask_graphgpu.engine.joined_pairs import (
+    BACK,
+    BOTH,
+    IN,
+    OUT,
+    by_degree,
+    code_degrees,
+    joined_pairs,
+)
+from dask_graphgpu.engine.triads import TRIADS, TRIANGLE_OF
 from dask_graphgpu.engine.whole_edges import check_number, everywhere, require_room
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
@@ -43,7 +52,7 @@ def directed_triangles(
     check_number(view.graph_vertices, "triad_census")
     require_room(view, _BUILDING * len(edges[0]), f"triads of {len(edges[0]):,} edges")
     source, destination = (everywhere(view.ranks, to_host(each)) for each in edges)
-    low, high, code = _joined(source, destination, directed=view.directed)
+    low, high, code = joined_pairs(source, destination, directed=view.directed)
     sums, up = _sums(view.graph_vertices, low, high, code)
     first, last = (len(up.offsets) - 1) * (view.ranks.rank + np.arange(2)) // view.ranks.size
     blocks = edge_blocks(up.offsets[first : last + 1]) + first
@@ -61,41 +70,18 @@ def directed_triangles(
     return sums, triangles
 
 
-def _joined(
-    source: np.ndarray, destination: np.ndarray, *, directed: bool
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Each two vertices that are joined, the smaller one first, and the code of the edges from it."""
-    apart = np.flatnonzero(source != destination)
-    source, destination = source[apart].astype(np.uint64), destination[apart].astype(np.uint64)
-    bits = np.uint64(32)
-    code = np.where(source < destination, OUT, IN) if directed else np.full(len(source), BOTH)
-    low, high = np.minimum(source, destination), np.maximum(source, destination)
-    keys = (low << bits) | high
-    order = np.argsort(keys, kind="stable")
-    keys, code = keys[order], code[order].astype(np.uint8)
-    begins = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: len(keys)])
-    code = np.bitwise_or.reduceat(code, begins) if len(begins) else code
-    return keys[begins] >> bits, keys[begins] & np.uint64(2**32 - 1), code
-
-
 def _sums(n: int, low: np.ndarray, high: np.ndarray, code: np.ndarray) -> tuple[Sums, Any]:
     """Pairs of edges as of `triads.census`, and rows of the neighbours that have more neighbours."""
-    low, high = low.astype(np.int64), high.astype(np.int64)
-    degree = {}
-    for each, back in ((OUT, IN), (IN, OUT), (BOTH, BOTH)):
-        some, others = low[code == each], high[code == back]
-        degree[each] = np.bincount(some, minlength=n) + np.bincount(others, minlength=n)
+    degree = dict(zip((OUT, IN, BOTH), code_degrees(n, low, high, code), strict=True))
     sums = {(a, b): _products(degree[a], degree[b]) for a, b in ((1, 2), (1, 3), (2, 3))}
     sums |= {(a, a): (_products(degree[a], degree[a] - 1)) // 2 for a in degree}
     sums |= {
         (0, 1): int(np.count_nonzero(code != BOTH)),
         (0, 3): int(np.count_nonzero(code == BOTH)),
     }
-    place = np.empty(n, np.int64)
-    place[np.argsort(degree[OUT] + degree[IN] + degree[BOTH], kind="stable")] = np.arange(n)
+    place = by_degree(degree[OUT] + degree[IN] + degree[BOTH])
     low, high = place[low], place[high]
-    turned = np.array([0, IN, OUT, BOTH], np.uint8)
-    code = np.where(low < high, code, turned.take(code))
+    code = np.where(low < high, code, np.array(BACK, np.uint8).take(code))
     ends = np.minimum(low, high), np.maximum(low, high)
     return sums, from_edges(n, *ends, {"code": code})
 

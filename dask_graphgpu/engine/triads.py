@@ -11,6 +11,7 @@ from itertools import product
 
 import numpy as np
 
+from dask_graphgpu.engine.joined_pairs import BACK, BOTH, IN, OUT
 from dask_graphgpu.errors import IntegerOverflow
 
 # By name; the first three digits are the pairs that are joined both ways, one way and not at all.
@@ -19,11 +20,6 @@ TRIADS = (
     "300",
 )  # fmt: skip
 
-_BACK = (0, 2, 1, 3)  # the code of an edge seen from its other end
-
-# Of a vertex, by which neighbours are joined to it: places in `neighbour_sums`.
-OUT, IN, BOTH = 1, 2, 3
-
 
 def triangle_name(uv: int, uw: int, vw: int) -> str:
     """The triad of three vertices that are all joined, by the codes of u to v, u to w and v to w."""
@@ -31,7 +27,7 @@ def triangle_name(uv: int, uw: int, vw: int) -> str:
     if mutual >= 2:
         return "300" if mutual == 3 else "210"
     # Of each vertex its two edges, as it sees them, and the one across.
-    seen = [((uv, uw), vw), ((_BACK[uv], vw), uw), ((_BACK[uw], _BACK[vw]), uv)]
+    seen = [((uv, uw), vw), ((BACK[uv], vw), uw), ((BACK[uw], BACK[vw]), uv)]
     if mutual:
         ((first, second),) = [pair for pair, across in seen if across == BOTH]
         return "120C" if first != second else "120D" if first == OUT else "120U"
@@ -59,7 +55,7 @@ def _pairs_in(name: str) -> dict[tuple[int, int], int]:
     codes = next(c for c in product((1, 2, 3), repeat=3) if triangle_name(*c) == name)
     uv, uw, vw = codes
     found: dict[tuple[int, int], int] = {}
-    for pair in ((uv, uw), (_BACK[uv], vw), (_BACK[uw], _BACK[vw])):
+    for pair in ((uv, uw), (BACK[uv], vw), (BACK[uw], BACK[vw])):
         key = min(pair), max(pair)
         found[key] = found.get(key, 0) + 1
     return found

@@ -1,26 +1,16 @@
 """Embeddings against powers of SciPy's transition matrix, and what they are for: finding links."""
 
-import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
 from commands import call, result
+from embeddings import found_links, unit, vectors
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import edge_lists
 
 from dask_graphgpu import errors
-
-
-def vectors(frame):
-    frame = frame.compute() if hasattr(frame, "compute") else frame
-    return frame.drop(columns="vertex").to_numpy()
-
-
-def unit(rows):
-    length = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.where(length > 1e-12, rows / np.where(length > 0, length, 1), 0)
 
 
 def matrix(frame, n, direction, weight):
@@ -101,30 +91,10 @@ def test_of_small_graphs(memory_place):
     memory_place.same_small(lambda graph: graph.fastrp(5), kind="int64", least=1, rtol=1e-4)
 
 
-def areas(scores, labels):
-    """Area under the curve: how often a true pair is before a false one."""
-    order = pd.Series(scores).rank()
-    true = labels.sum()
-    return (order[labels].sum() - true * (true + 1) / 2) / (true * (~labels).sum())
-
-
 def test_links_are_found():
-    """Of a graph of groups a tenth of the edges is held back; the method's own use: cosine of both ends."""
-    made = nx.random_partition_graph([25] * 12, 0.4, 0.003, seed=4)
-    frame = nx.to_pandas_edgelist(made, "src", "dst")
-    rng = np.random.default_rng(5)
-    held = rng.random(len(frame)) < 0.1
-    ids = pd.DataFrame({"vertex": range(300)})
-    found = vectors(frame[~held].graph(directed=False, vertices=ids).fastrp(64))
-    true = frame[held].to_numpy()
-    false = np.array(
-        [pair for pair in rng.integers(0, 300, (3 * len(true), 2)) if not made.has_edge(*pair)]
-    )
-    pairs, labels = np.concatenate([true, false]), np.arange(len(true) + len(false)) < len(true)
-    cosine = (unit(found)[pairs[:, 0]] * unit(found)[pairs[:, 1]]).sum(axis=1)
-    degree = np.bincount(frame[~held].to_numpy().ravel(), minlength=300)
-    assert areas(cosine, labels) > 0.9
-    assert areas(degree[pairs[:, 0]] * degree[pairs[:, 1]], labels) < 0.65
+    found, by_degree = found_links(lambda graph: graph.fastrp(64))
+    assert found > 0.9
+    assert by_degree < 0.65
 
 
 def test_columns_are_floats_of_32_bits():

@@ -55,6 +55,7 @@ UNREAD = {
     "project": None,  # it is not bipartite
     "random_walks": lambda g: g.random_walks(length=3),
     "neighbor_sample": None,
+    "node2vec": lambda g: g.node2vec(3, length=3),
     "fastrp": lambda g: g.fastrp(3, weighted=False),
     "cycles": lambda g: g.cycles(3),
     "katz_centrality": lambda g: g.katz_centrality(alpha=0.01, weighted=False),
@@ -72,7 +73,7 @@ UNREAD_CALLS = {
 }
 # To these it matters how many edges the undirected rows between two vertices are.
 OF_ALL_ROWS = (
-    "pagerank hits eigenvector_centrality katz_centrality random_walks louvain leiden belief_propagation "
+    "pagerank hits eigenvector_centrality katz_centrality random_walks node2vec louvain leiden belief_propagation "
     "neural_network partition_quality run"
 ).split()
 ONE_RANK = ("louvain", "leiden")  # give others on several

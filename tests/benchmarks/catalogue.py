@@ -66,6 +66,8 @@ def calls(made: dict[str, Any], scale: int) -> dict[str, Callable[[], Any]]:
             asked, fanout=_FANOUT, batch_size=1024, time="at"
         ),
         "fastrp, 64 numbers": lambda: undirected.fastrp(64),
+        "motifs of 4": lambda: even.motifs(),
+        "vertex_motifs of 3": lambda: directed.vertex_motifs(),
         "earliest_arrival": lambda: timed.earliest_arrival(seeds[0], "at"),
         "neighbor_aggregate": lambda: directed.neighbor_aggregate(values, of),
         "closeness_centrality, of a sample": lambda: undirected.closeness_centrality(n >> 8),

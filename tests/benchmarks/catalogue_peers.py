@@ -1,8 +1,8 @@
-"""Centralities, paths and patterns beside igraph and, where it is installed, NetworKit, on the CPU.
+"""Centralities, communities, paths, patterns and walks beside other libraries that are installed, on the CPU.
 
     python tests/benchmarks/catalogue_peers.py [--scale 13] [--large 18] [--side 40] [--repeats 3]
 
-Prints a Markdown table: medians of seconds, ours after a first call, with the answer in the library's own form.
+Prints a Markdown table: medians of seconds by turns, ours after a first call, with answers in each library's own form.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ from collections.abc import Callable
 from typing import Any
 
 import igraph
+import networkx as nx
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 
 import dask_graphgpu  # noqa: F401  registers .graph
 
@@ -23,6 +25,20 @@ try:
     import networkit
 except ImportError:
     networkit = None
+try:
+    import sknetwork
+    import sknetwork.clustering
+    import sknetwork.embedding
+    import sknetwork.ranking
+    import sknetwork.topology
+except ImportError:
+    sknetwork = None
+try:
+    import node2vec
+except ImportError:
+    node2vec = None
+
+LIBRARIES = ("ours", "igraph", "NetworKit", "scikit-network", "node2vec")
 
 
 def skewed(scale: int) -> pd.DataFrame:
@@ -60,6 +76,14 @@ def in_networkit(frame: pd.DataFrame) -> Any:
     for source, destination in frame.itertuples(index=False):
         made.addEdge(source, destination)
     return made
+
+
+def in_scipy(frame: pd.DataFrame) -> Any:
+    """Both directions of each edge."""
+    ends = frame[["src", "dst"]].to_numpy()
+    ends = np.concatenate([ends, ends[:, ::-1]]).T
+    n = int(ends.max()) + 1
+    return sp.csr_matrix((np.ones(ends.shape[1]), ends), (n, n))
 
 
 def scores(algorithm: Any) -> list[float]:
@@ -119,7 +143,46 @@ def rows(asked: argparse.Namespace) -> dict[str, dict[str, Callable[[], Any]]]:
             "ours": lambda: directed.triad_census(),
             "igraph": lambda: of_pairs.triad_census(),
         },
+        "motifs of 3": {
+            "ours": lambda: directed.motifs(3),
+            "igraph": lambda: of_pairs.motifs_randesu(3),
+        },
+        "motifs of 4": {
+            "ours": lambda: directed.motifs(4),
+            "igraph": lambda: of_pairs.motifs_randesu(4),
+        },
+        "vertex_motifs of 4": {"ours": lambda: directed.vertex_motifs(4)},
+        "random_walks, 40 steps, p=0.5, q=2": {
+            "ours": lambda: directed.random_walks(length=40, p=0.5, q=2.0),
+        },
+        "pagerank": {
+            "ours": lambda: kept["large"].pagerank(),
+            "igraph": lambda: theirs["large"].pagerank(),
+        },
+        "louvain": {
+            "ours": lambda: kept["large"].louvain(),
+            "igraph": lambda: theirs["large"].community_multilevel(),
+        },
+        "leiden": {
+            "ours": lambda: kept["large"].leiden(),
+            "igraph": lambda: theirs["large"].community_leiden("modularity"),
+        },
+        "label_propagation": {"ours": lambda: kept["large"].label_propagation(10)},
+        "triangle_count": {"ours": lambda: kept["large"].triangle_count()},
+        "core_number": {
+            "ours": lambda: kept["large"].core_number(),
+            "igraph": lambda: theirs["large"].coreness(),
+        },
+        "fastrp, 64 numbers": {"ours": lambda: kept["large"].fastrp(64)},
     }
+    if sknetwork is not None:
+        for name, call in in_sknetwork(in_scipy(small), in_scipy(large)).items():
+            found[name]["scikit-network"] = call
+    if node2vec is not None:
+        graph = nx.DiGraph(pairs[pairs["src"] != pairs["dst"]].to_numpy().tolist())
+        found["random_walks, 40 steps, p=0.5, q=2"]["node2vec"] = lambda: node2vec.Node2Vec(
+            graph, walk_length=41, num_walks=1, p=0.5, q=2.0, workers=1, quiet=True
+        )
     if networkit is not None:
         central = networkit.centrality
         first, second = in_networkit(small), in_networkit(large)
@@ -137,15 +200,33 @@ def rows(asked: argparse.Namespace) -> dict[str, dict[str, Callable[[], Any]]]:
     return found
 
 
-def seconds(call: Callable[[], Any], repeats: int, *, warm: bool) -> float:
-    if warm:
-        call()
-    taken = []
+def in_sknetwork(small: Any, large: Any) -> dict[str, Callable[[], Any]]:
+    """Name -> a call, of matrices; as it comes."""
+    clustering, ranking, topology = sknetwork.clustering, sknetwork.ranking, sknetwork.topology
+    projection = sknetwork.embedding.RandomProjection(64, random_state=0)
+    return {
+        "closeness_centrality, exact": lambda: ranking.Closeness("exact").fit_predict(small),
+        "katz_centrality": lambda: ranking.Katz(damping_factor=1e-4).fit_predict(large),
+        "pagerank": lambda: ranking.PageRank().fit_predict(large),
+        "louvain": lambda: clustering.Louvain().fit_predict(large),
+        "leiden": lambda: clustering.Leiden().fit_predict(large),
+        "label_propagation": lambda: clustering.PropagationClustering(10).fit_predict(large),
+        "triangle_count": lambda: topology.count_triangles(large),
+        "core_number": lambda: topology.get_core_decomposition(large),
+        "fastrp, 64 numbers": lambda: projection.fit_transform(large),
+    }
+
+
+def seconds(calls: dict[str, Callable[[], Any]], repeats: int) -> dict[str, float]:
+    """Medians of calls by turns; ours are called once before."""
+    calls["ours"]()
+    taken: dict[str, list[float]] = {library: [] for library in calls}
     for _ in range(repeats):
-        begun = time.perf_counter()
-        call()
-        taken.append(time.perf_counter() - begun)
-    return statistics.median(taken)
+        for library, call in calls.items():
+            begun = time.perf_counter()
+            call()
+            taken[library].append(time.perf_counter() - begun)
+    return {library: statistics.median(each) for library, each in taken.items()}
 
 
 def main() -> None:
@@ -153,14 +234,10 @@ def main() -> None:
     for name, default in (("scale", 13), ("large", 18), ("side", 40), ("repeats", 3)):
         parser.add_argument(f"--{name}", type=int, default=default)
     asked = parser.parse_args()
-    print("| | ours | igraph | NetworKit |\n| --- | --- | --- | --- |")
+    print(f"| | {' | '.join(LIBRARIES)} |\n|{' --- |' * (len(LIBRARIES) + 1)}")
     for name, calls in rows(asked).items():
-        cells = [
-            f"{seconds(calls[library], asked.repeats, warm=library == 'ours'):.3f}"
-            if library in calls
-            else "-"
-            for library in ("ours", "igraph", "NetworKit")
-        ]
+        taken = seconds(calls, asked.repeats)
+        cells = [f"{taken[each]:.3f}" if each in taken else "-" for each in LIBRARIES]
         print(f"| {' | '.join([name, *cells])} |", flush=True)
 
 

@@ -15,5 +15,5 @@ def test_it_measures(monkeypatch, capsys):
     catalogue.main()
     sys.modules.pop("catalogue")
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 20
+    assert len(lines) == 22
     assert all(int(line.split("|")[-2].replace(",", "")) > 0 for line in lines[2:])

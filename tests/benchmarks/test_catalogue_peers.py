@@ -1,4 +1,4 @@
-"""The benchmark of centralities, paths and patterns beside peers runs, at a small size."""
+"""The benchmark of methods of the catalogue beside peers runs, at a small size."""
 
 import sys
 from pathlib import Path
@@ -16,5 +16,5 @@ def test_it_measures(monkeypatch, capsys):
     catalogue_peers.main()
     sys.modules.pop("catalogue_peers")
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 11
+    assert len(lines) == 22
     assert all(float(line.split("|")[2]) > 0 for line in lines[2:])

@@ -26,5 +26,7 @@ from dask_graphgpu.engine.cpu.spanning_forest import spanning_forest as spanning
 from dask_graphgpu.engine.cpu.trusses import trussness as trussness
 from dask_graphgpu.engine.cpu.walks import random_walks as random_walks
 from dask_graphgpu.engine.directed_triangles import directed_triangles as directed_triangles
+from dask_graphgpu.engine.motif_counts import motif_counts as motif_counts
 from dask_graphgpu.engine.score_levels import components_at as components_at
 from dask_graphgpu.engine.simple_degrees import simple_degrees as simple_degrees
+from dask_graphgpu.engine.vertex_motifs import vertex_motifs as vertex_motifs

@@ -20,6 +20,7 @@ from dask_graphgpu.engine.directed_triangles import directed_triangles
 from dask_graphgpu.engine.hybrid.bfs import bfs
 from dask_graphgpu.engine.hybrid.components import components
 from dask_graphgpu.engine.hybrid.programs import run
+from dask_graphgpu.engine.motif_counts import motif_counts
 from dask_graphgpu.engine.shortcuts import (
     hop_sums,
     multi_bfs,
@@ -29,3 +30,4 @@ from dask_graphgpu.engine.shortcuts import (
     small_ego,
     two_sided_path,
 )
+from dask_graphgpu.engine.vertex_motifs import vertex_motifs

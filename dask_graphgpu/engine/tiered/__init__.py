@@ -13,6 +13,7 @@ from dask_graphgpu.engine.cpu.neighbor_sample import neighbor_sample
 from dask_graphgpu.engine.cpu.predecessors import path
 from dask_graphgpu.engine.cpu.walks import random_walks
 from dask_graphgpu.engine.directed_triangles import directed_triangles
+from dask_graphgpu.engine.motif_counts import motif_counts
 from dask_graphgpu.engine.score_levels import components_at
 from dask_graphgpu.engine.shortcuts import (
     hop_sums,
@@ -34,3 +35,4 @@ from dask_graphgpu.engine.tiered.predecessors import predecessors
 from dask_graphgpu.engine.tiered.programs import run
 from dask_graphgpu.engine.tiered.spanning_forest import spanning_forest
 from dask_graphgpu.engine.tiered.strong_components import strong_components
+from dask_graphgpu.engine.vertex_motifs import vertex_motifs

@@ -1,0 +1,82 @@
+"""How many connected motifs of three or four vertices each vertex is in.
+
+References
+----------
+.. [1] Hočevar, Demšar, "A combinatorial approach to graphlet counting", Bioinformatics 2014.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dask_graphgpu.algorithms.algorithm import Algorithm
+from dask_graphgpu.algorithms.motifs import check_size, motifs_of
+from dask_graphgpu.algorithms.run import Run
+from dask_graphgpu.engine.motif_classes import motif_classes
+from dask_graphgpu.io.results import ColumnType, Table, Values
+from dask_graphgpu.io.schema import EdgeSchema
+from dask_graphgpu.partition.chunk import to_host
+
+
+@dataclass(frozen=True)
+class VertexMotifs(Algorithm):
+    """How many motifs of 3 or 4 vertices each vertex is in.
+
+    Motifs are those of `motifs`, which says what they are and counts them in the whole graph. A vertex is in one
+    whatever its place there.
+
+    Parameters
+    ----------
+    size : {3, 4}
+        Vertices of a motif.
+
+    Returns
+    -------
+    frame
+        ``vertex`` and ``motif_<id>`` (int64), a column for each motif that a graph of its kind may have: 13 or 199 of a
+        directed graph, 2 or 6 of an undirected one. One row a vertex in ascending order of ids. The sum of a column is
+        ``size`` times the count of that motif.
+
+    Raises
+    ------
+    IntegerOverflow
+        Numbers that counts are made of may be beyond int64, as with a vertex of 1.6 million neighbours.
+
+    Notes
+    -----
+    As `motifs`, and with the same products for each vertex: nothing is listed. What further edges join has the same
+    vertices, so it is taken away from each of these [1]_.
+
+    Cost: that of `motifs`, some times. Memory: 150 bytes an edge, 300 a vertex and, with ``size=4``, 5 KB a vertex, on
+    several ranks on each. It is done on the processors, whichever engine finds the edges.
+    """
+
+    size: int = 3
+
+    rule = "one"
+
+    def __post_init__(self) -> None:
+        check_size(self.size)
+
+    def engine_functions(self) -> tuple[str, ...]:
+        return ("edges_among", "vertex_motifs")
+
+    def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
+        ids = motif_classes(self.size).ids[motifs_of(self.size, directed=schema.directed)]
+        columns = {f"motif_{motif}": ColumnType("int64") for motif in ids.tolist()}
+        return {"vertex": ColumnType("vertex"), **columns}
+
+    def run(self, run: Run) -> Table:
+        everywhere = np.ones_like(run.rows, bool, shape=run.view.num_vertices)
+        source, destination, _ = run.engine.edges_among(run.view, everywhere)
+        counts = run.engine.vertex_motifs(
+            run.view, (source, destination), int(self.size), report=run.report
+        )
+        rows, classes = to_host(run.rows), motif_classes(self.size)
+        shown = motifs_of(self.size, directed=run.view.directed)
+        columns = {
+            f"motif_{classes.ids[each]}": Values(counts[:, each].take(rows)) for each in shown
+        }
+        return {"vertex": Values(run.vertices), **columns}
