@@ -6,6 +6,7 @@ import pandas as pd
 import polars
 import pyarrow as pa
 import pytest
+from dated_edges import chosen, made
 from hypothesis import given
 from hypothesis import strategies as st
 from method_calls import IN_PLACES, METHODS
@@ -14,21 +15,6 @@ import dask_graphgpu as dg
 from dask_graphgpu.errors import InvalidArgument, NotConverged
 
 FAULTS = (InvalidArgument, NotConverged)
-
-
-def made(seed=0, n=1000, m=5000, kind="random"):
-    rng = np.random.default_rng(seed)
-    ends = (n * rng.random((m, 2)) ** (3 if kind == "hubs" else 1)).astype(int)
-    if kind == "mirrored":
-        ends = np.concatenate([ends, ends[:, ::-1]])
-    frame = pd.DataFrame(ends, columns=["src", "dst"])
-    frame["day"] = np.tile(rng.integers(0, 10, m), len(frame) // m)
-    frame["weight"] = np.tile(rng.integers(1, 9, m), len(frame) // m)
-    return frame
-
-
-def chosen(frame, low, high):
-    return frame[(frame.day >= low) & (frame.day < high)]
 
 
 def answers(graph):
@@ -233,7 +219,6 @@ def test_times_that_are_none():
     ("call", "match"),
     [
         (lambda f: f.graph().where("day", 3), r"not built: call .persist\(columns=\['day'\]"),
-        (lambda f: f.graph(ranks=2).persist(columns="day").where("day", 3), "on several"),
         (
             lambda f: f.graph().persist().where("day", 3),
             r"holds no edge column 'day', only \['weight'\]",

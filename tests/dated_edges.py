@@ -1,0 +1,19 @@
+"""Edges of ten days, and those of some days."""
+
+import numpy as np
+import pandas as pd
+
+
+def made(seed=0, n=1000, m=5000, kind="random"):
+    rng = np.random.default_rng(seed)
+    ends = (n * rng.random((m, 2)) ** (3 if kind == "hubs" else 1)).astype(int)
+    if kind == "mirrored":
+        ends = np.concatenate([ends, ends[:, ::-1]])
+    frame = pd.DataFrame(ends, columns=["src", "dst"])
+    frame["day"] = np.tile(rng.integers(0, 10, m), len(frame) // m)
+    frame["weight"] = np.tile(rng.integers(1, 9, m), len(frame) // m)
+    return frame
+
+
+def chosen(frame, low, high):
+    return frame[(frame.day >= low) & (frame.day < high)]
