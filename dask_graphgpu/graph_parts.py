@@ -18,7 +18,7 @@ from dask_graphgpu.partition import empty
 from dask_graphgpu.partition.bounds import Bound, Cut
 from dask_graphgpu.partition.empty import EmptyPartition
 from dask_graphgpu.partition.partition import Partition
-from dask_graphgpu.partition.parts import Rows, part, windows
+from dask_graphgpu.partition.parts import FrameRows, part, windows
 
 
 def part_of(
@@ -89,7 +89,7 @@ def _part(
     return found
 
 
-Pieces = Sequence[tuple[int | float, Rows]]
+Pieces = Sequence[tuple[int | float, FrameRows]]
 
 
 @briefly

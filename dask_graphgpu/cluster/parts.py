@@ -21,6 +21,7 @@ from dask_graphgpu.exchange.local import run_local
 from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.partition.bounds import Bound, Cut, count_rows, extent
 from dask_graphgpu.partition.empty import EmptyPartition, built
+from dask_graphgpu.partition.ranks.filtered import filtered, values_of
 
 # The least value of each window, where it ends, and how many rows it has.
 Numbers: TypeAlias = list[tuple[int | float, int | float, int]]
@@ -89,8 +90,6 @@ def _cut_rank(ranks: Ranks, graph: str, column: str, cut: Cut) -> Numbers | None
 
 def _part_of(ranks: Ranks, share: Share, column: str, low: Bound, high: Bound) -> Share:
     """The part of a rank's share. Collective."""
-    from dask_graphgpu.partition.ranks.filtered import filtered
-
     relay = Relay(ranks.rank, ranks.size)
     if isinstance(share.partition, EmptyPartition):
         return Share(relay, share.partition)
@@ -100,8 +99,6 @@ def _part_of(ranks: Ranks, share: Share, column: str, low: Bound, high: Bound) -
 
 def _cut_of(ranks: Ranks, share: Share, column: str, cut: Cut) -> Numbers:
     """Windows of the graph that a rank has a share of. Collective; the same on all ranks."""
-    from dask_graphgpu.partition.ranks.filtered import values_of
-
     if isinstance(share.partition, EmptyPartition):
         return []
     with share.over(ranks) as whole:

@@ -20,7 +20,7 @@ from dask_graphgpu.partition.partition import Partition
 P = TypeVar("P", bound=Partition)
 
 
-class Rows(Protocol):
+class FrameRows(Protocol):
     """Some rows of a frame, of which a partition can be made."""
 
     def __len__(self) -> int:
@@ -63,7 +63,7 @@ def part(partition: Partition, column: str, low: Bound, high: Bound) -> Partitio
     return filtered(partition, column, low, high)
 
 
-def windows(partition: Partition, column: str, cut: Cut) -> list[tuple[int | float, Rows]]:
+def windows(partition: Partition, column: str, cut: Cut) -> list[tuple[int | float, FrameRows]]:
     """The least value and the rows of each window; ``cut`` gives the edges of those that hold two values."""
     if isinstance(partition, PagedPartition):
         return _between(partition, column, cut, values_on_disk)
@@ -80,7 +80,7 @@ def windows(partition: Partition, column: str, cut: Cut) -> list[tuple[int | flo
 
 def _between(
     partition: P, column: str, cut: Cut, values_of: Callable[[P, str], Iterable[Any]]
-) -> list[tuple[int | float, Rows]]:
+) -> list[tuple[int | float, FrameRows]]:
     found = extent(values_of(partition, column))
     if found is None:
         return []

@@ -8,7 +8,7 @@ import numpy as np
 
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks
-from dask_graphgpu.partition.as_given import AsGiven
+from dask_graphgpu.partition.as_given import AsGiven, tolerance
 from dask_graphgpu.partition.csr import Adjacency, Coo, from_coo
 
 
@@ -110,10 +110,3 @@ def _kept(marked: Adjacency, keep: np.ndarray, dtype: Any) -> Adjacency:
 
     columns = {name: kept(marked.columns.pop(name)) for name in [*marked.columns]}
     return Adjacency(shorter, kept(neighbours), columns)
-
-
-def tolerance(dtype: np.dtype[Any]) -> float:
-    """Share of a weight up to which another one is the same but for rounding; 0 of integers."""
-    if dtype.kind != "f":
-        return 0.0
-    return max(8 * float(np.finfo(dtype).eps), 1e-12)

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.partition.as_given import AsGiven
+from dask_graphgpu.partition.as_given import AsGiven, tolerance
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.device.arrays import count, module_of, offset_type, packed, segments
 from dask_graphgpu.partition.device.csr import Pairs, from_pairs
 from dask_graphgpu.partition.device.masks import any_true, count_true
-from dask_graphgpu.partition.undirected import marked_dtype, tolerance
+from dask_graphgpu.partition.undirected import marked_dtype
 
 _ONE = np.uint64(1)
 

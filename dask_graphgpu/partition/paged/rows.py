@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from dask_graphgpu.errors import EngineUnavailable
+from dask_graphgpu.partition.as_given import refuse_lost
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.paged import rowwise
 from dask_graphgpu.partition.paged.as_given import PagedAsGiven
@@ -17,7 +18,6 @@ from dask_graphgpu.partition.paged.window import Window, even_spans
 from dask_graphgpu.partition.partition import Partition
 from dask_graphgpu.partition.rows import Rows
 from dask_graphgpu.partition.view import View
-from dask_graphgpu.partition.weight_fault import WeightFault
 
 
 class PagedRows(Rows):
@@ -121,10 +121,8 @@ class PagedPartition(Partition):
     paged: ClassVar[bool] = True
     rows_kind: ClassVar[type[Rows]] = PagedRows
 
-    def __init__(
-        self, *given: Any, directions: PagedAsGiven | None = None, fault: WeightFault | None = None
-    ) -> None:
-        super().__init__(*given, fault=fault)
+    def __init__(self, *given: Any, directions: PagedAsGiven | None = None, **more: Any) -> None:
+        super().__init__(*given, **more)
         self.directions = directions
 
     def __reduce__(self) -> NoReturn:
@@ -154,6 +152,8 @@ class PagedPartition(Partition):
     def view(self, rule: str, weight: bool = True, columns: tuple[str, ...] = ()) -> View:
         _, rows, names = self.under(rule, weight, columns)
         assert isinstance(rows, PagedRows)
+        if self.directions is not None and (lost := self.directions.lost & {*columns}):
+            refuse_lost(min(lost))
         columns_of = self.vertex_columns
         return PagedView(rows, names=names, vertex_columns=columns_of, user_rank=self.ids.rank)
 

@@ -230,7 +230,7 @@ def _sort(
                 if kinds.marked:
                     rows, given = settle(rows, made.dtype, first=bucket.first)
                     if aside is not None:
-                        aside.append(bucket.first, rows.num_edges, given)
+                        aside.append(bucket.first, rows, given)
                 made.append(bucket.first, rows)
             bucket.close()
     finally:

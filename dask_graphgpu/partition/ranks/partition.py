@@ -10,7 +10,7 @@ import numpy as np
 
 from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.partition import rowwise
-from dask_graphgpu.partition.as_given import AsGiven
+from dask_graphgpu.partition.as_given import AsGiven, check_columns
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.layered import Layered, Levels
 from dask_graphgpu.partition.layout import Layout
@@ -169,6 +169,8 @@ class RankPartition:
         ------
         IntegerOverflow
             Summed weights do not fit.
+        InvalidArgument
+            As of `Partition.view`.
         """
         held = tuple(self.out.columns)
         key = chosen_rule(self.layout, held, rule, weight, columns)
@@ -184,8 +186,12 @@ class RankPartition:
         # Summing the repeats of edges without weights gives them one.
         names = names if self._plain else tuple(rows.out.columns)
         if (key, names) not in self._views:
+            check_columns(self.out, self.as_given, names if columns else (), self._any)
             self._views[key, names] = self._view_of(rows, names)
         return self._views[key, names]
+
+    def _any(self, found: bool) -> bool:
+        return bool(self.ranks.max(int(found)))
 
     def _rows_under(self, rule: str, names: tuple[str, ...]) -> _Rows:
         def merged(rows: Adjacency) -> Adjacency:
