@@ -1,7 +1,12 @@
-"""Edges of ten days, and those of some days."""
+"""Edges of ten days, those of some days, and what every method gives of them."""
 
 import numpy as np
 import pandas as pd
+from method_calls import IN_PLACES, METHODS
+
+from dask_graphgpu.errors import EngineUnavailable, InvalidArgument, NotConverged
+
+FAULTS = (EngineUnavailable, InvalidArgument, NotConverged)
 
 
 def made(seed=0, n=1000, m=5000, kind="random"):
@@ -17,3 +22,14 @@ def made(seed=0, n=1000, m=5000, kind="random"):
 
 def chosen(frame, low, high):
     return frame[(frame.day >= low) & (frame.day < high)]
+
+
+def answers(graph):
+    """What every method gives, and which refuse."""
+    found = {}
+    for name, call in {**METHODS, **IN_PLACES}.items():
+        try:
+            found[name] = call(graph)
+        except FAULTS as error:
+            found[name] = type(error)
+    return found

@@ -5,7 +5,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from dated_edges import chosen, made
+from dated_edges import answers, chosen, made
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from places import rows_of
@@ -69,7 +69,7 @@ def pages(tmp_path, monkeypatch):
             f"dask_graphgpu.partition.paged.{module}.in_memory_bytes", lambda *_, **__: 1 << 40
         )
     settings = {
-        "host-memory-limit": "900kB",
+        "host-memory-limit": "8MB",
         "page-bytes": 4096,
         "spill-directories": str(tmp_path),
     }
@@ -163,3 +163,23 @@ def test_vertices_that_are_named_twice_are_an_error_in_parts_too():
         graph = made(n=15, m=90).graph(vertices=vertices, ranks=ranks).persist(columns="day")
         with pytest.raises(dg.errors.InvalidVertices, match="gives 2 ids more than once"):
             graph.where("day", 3).neighbor_aggregate("x")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("options", [{"ranks": 2}, {}], ids=["ranks", "disk"])
+def test_every_method_gives_what_it_gives_on_the_filtered_frame(options, directed, request):
+    if not options:
+        request.getfixturevalue("pages")
+    frame = made(kind="hubs")
+    frame.loc[: len(frame) // 2, "day"] = 4  # the sources that calls name are there on each day
+    graph = frame.graph(directed=directed, **options).persist(columns="day")
+    found = answers(graph.where("day", 3, 7))
+    wanted = answers(chosen(frame, 3, 7).graph(directed=directed, **options).persist())
+    for name, answer in wanted.items():
+        if isinstance(answer, type):
+            assert found[name] is answer, name
+        else:
+            pd.testing.assert_frame_equal(
+                rows_of(found[name]), rows_of(answer), rtol=1e-6, obj=name
+            )

@@ -159,10 +159,10 @@ def test_edge_columns_of_which_values_would_be_lost_are_an_error(tmp_path):
     long = pd.DataFrame({"src": ends[0], "dst": ends[1], "lanes": 0})
     for options in ({"order": "degree"}, {"ranks": 2}, {"pages": True}):
         pages = options.pop("pages", False)
-        for given, fits in ((frame, False), (frame.assign(lanes=[2, 2, 1]), True)):
-            given = pd.concat([given[::-1], long]) if pages else given
+        for edges, fits in ((frame, False), (frame.assign(lanes=[2, 2, 1]), True)):
+            edges = pd.concat([edges[::-1], long]) if pages else edges
             with dask.config.set({"graphgpu": limit if pages else {}}):
-                graph = given.graph(directed=False, **options).persist(columns="lanes")
+                graph = edges.graph(directed=False, **options).persist(columns="lanes")
                 if fits:
                     found = graph.run(most, max_supersteps=2).set_index("vertex")["x"]
                     assert found[["a", "b", "c"]].tolist() == [3, 2, 1]
