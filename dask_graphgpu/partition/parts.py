@@ -44,11 +44,15 @@ class Between:
         return self.number
 
     def partition(self) -> Partition:
-        return part(self.whole, self.column, self.low, self.high)
+        return part(self.whole, self.column, self.low, self.high, self.number)
 
 
-def part(partition: Partition, column: str, low: Bound, high: Bound) -> Partition:
+def part(
+    partition: Partition, column: str, low: Bound, high: Bound, number: int | None = None
+) -> Partition:
     """The partition that building the rows with ``low <= column < high`` gives, where the edges are now.
+
+    ``number`` : how many rows these are, where it is known.
 
     Raises
     ------
@@ -57,7 +61,7 @@ def part(partition: Partition, column: str, low: Bound, high: Bound) -> Partitio
     NoVertices
     """
     if isinstance(partition, PagedPartition):
-        return filtered_on_disk(partition, column, low, high)
+        return filtered_on_disk(partition, column, low, high, number)
     if isinstance(partition, DevicePartition):
         return filtered_on_device(partition, column, low, high)
     return filtered(partition, column, low, high)

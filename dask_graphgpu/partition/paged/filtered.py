@@ -24,12 +24,14 @@ from dask_graphgpu.partition.partition import Partition
 _TURNED = "\0turned"  # no name of a column
 
 
-def filtered(partition: PagedPartition, column: str, low: Bound, high: Bound) -> Partition:
+def filtered(
+    partition: PagedPartition, column: str, low: Bound, high: Bound, number: int | None = None
+) -> Partition:
     """The partition that building the rows with ``low <= column < high`` gives.
 
     It is in memory where it fits graphgpu.host-memory-limit beside what is there of the whole, else in new pages on
-    the same disks. Cost: a pass over the column, one over all edges (two, for new pages, which are sorted there as by
-    a build), and a pass over the vertices; ids are not compared.
+    the same disks. Cost: a pass over neighbours and the column, unless the ``number`` of rows is given; one over all
+    edges, or two for new pages, which are sorted there as by a build; and one over the vertices. Ids are not compared.
 
     Raises
     ------
@@ -38,9 +40,9 @@ def filtered(partition: PagedPartition, column: str, low: Bound, high: Bound) ->
     """
     given, directed = partition.given, partition.layout.directed
     assert isinstance(given, PagedAdjacency)
-    number = sum(
-        int(np.count_nonzero(within(each, low, high))) for each in values_of(partition, column)
-    )
+    if number is None:
+        values = values_of(partition, column)
+        number = sum(int(np.count_nonzero(within(each, low, high))) for each in values)
     carried = sum(each.dtype.itemsize for each in given.columns.values())
     held = partition.nbytes + in_memory_bytes(number, carried, directed=directed)
     if held <= given.limits.memory:
@@ -49,7 +51,7 @@ def filtered(partition: PagedPartition, column: str, low: Bound, high: Bound) ->
 
 
 def values_of(partition: PagedPartition, column: str) -> Iterator[np.ndarray]:
-    """The values of a column in all rows of the frame, in arrays. One pass over the column."""
+    """The values of a column in all rows of the frame, in arrays. One pass over neighbours and the column."""
     for _, _, columns in rows_given(partition, (column,)):
         yield columns[column]
 
