@@ -4,21 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
-from uuid import uuid4
-
-from dask.delayed import delayed
 
 from dask_graphgpu.arguments import refuse
-from dask_graphgpu.cluster.waiting import begun
 from dask_graphgpu.errors import InvalidArgument, briefly
+from dask_graphgpu.graph_parts import part_of
 from dask_graphgpu.inputs import Built, BuiltOnRanks, Input
 from dask_graphgpu.io.times import as_bound, as_length
-from dask_graphgpu.partition.empty import EmptyPartition
-from dask_graphgpu.partition.empty import built as built_or_empty
-from dask_graphgpu.partition.filtered import Bound, filtered
-from dask_graphgpu.partition.partition import Partition
 from dask_graphgpu.windows import Spacing, Windows
 
 
@@ -48,29 +40,26 @@ class Filtering:
         Returns
         -------
         Graph
-            A graph of its own in memory. Its vertices are those of its rows, and those of a vertices frame.
+            A graph of its own where the graph is: in memory, on the GPU, on the same ranks, or in new pages on disk
+            where it does not fit memory. Its vertices are those of its rows, and those of a vertices frame.
 
         Raises
         ------
         InvalidArgument
-            The graph is neither persisted nor saved, does not hold the column, is built on several ranks, or its edges
-            lie on disk or in GPU memory.
+            The graph is neither persisted nor saved, or does not hold the column; or it is undirected and was saved
+            without the directions in which edges were given, as earlier versions did, and graphs on disk do.
 
         Notes
         -----
-        Cost: a pass over the column, and sorting the rows that stay into rows. No frame is read, ids are not compared.
+        Cost: a pass over the column, and sorting the edges that stay into rows; on ranks they travel as in a build.
+        No frame is read, ids are not compared, and the graph stays as it is beside its part.
         """
         made = check_part(self._input, column, "where")
         kind = dict(made.schema.dtypes)[column]
         bounds = as_bound("low", low, kind), as_bound("high", high, kind)
-        held, arguments = made.held, (_carried(made, column), *bounds)
-        if made.lazy:
-            part: Any = begun(delayed(_part, pure=False)(held, *arguments))
-        else:
-            part = _part(held, *arguments)
         state = f"where {'' if low is None else f'{low} <= '}{column}{'' if high is None else f' < {high}'}"
-        new = replace(made, held=part, saved=None, vertices=None, token=uuid4().hex, state=state)
-        return self._of(new, self._engine, self._back)
+        part = part_of(made, _carried(made, column), *bounds, state)
+        return self._of(part, self._engine, self._back)
 
     @briefly
     def windows(
@@ -110,8 +99,8 @@ class Filtering:
 
         Notes
         -----
-        Cost: rows are sorted by their window once; for each window, its rows are sorted into rows of vertices, and the
-        method runs.
+        Cost: in host memory rows are sorted by their window once, elsewhere there is a pass over the column for each
+        window; its rows are sorted into rows of vertices, and the method runs.
         """
         made = check_part(self._input, column, "windows")
         kind = dict(made.schema.dtypes)[column]
@@ -122,18 +111,17 @@ class Filtering:
         return Windows(self, made, spacing, warm)
 
 
-def check_part(made: Input, column: str, method: str) -> Built:
+def check_part(made: Input, column: str, method: str) -> Built | BuiltOnRanks:
     """The graph, if parts of it can be made by a column.
 
     Raises
     ------
     InvalidArgument
     """
-    if not isinstance(made, Built):
+    if not isinstance(made, Built | BuiltOnRanks):
         raise InvalidArgument(
-            f"{method}() is of graphs that are built on one rank, and this one is "
-            f"{'on several' if isinstance(made, BuiltOnRanks) else made.state}: call "
-            f".persist(columns=[{column!r}], ranks=1) first, or filter the frame"
+            f"{method}() is of graphs that are built, and this one is {made.state}: call "
+            f".persist(columns=[{column!r}]) first, or filter the frame"
         )
     if column != made.schema.weight and column not in made.needs.edge_columns:
         held = sorted({*made.needs.edge_columns, *filter(None, [made.schema.weight])})
@@ -144,15 +132,6 @@ def check_part(made: Input, column: str, method: str) -> Built:
     return made
 
 
-def _carried(made: Built, column: str) -> str:
+def _carried(made: Built | BuiltOnRanks, column: str) -> str:
     """What the partition calls a column."""
     return "weight" if column == made.schema.weight else column
-
-
-def _part(
-    partition: Partition | EmptyPartition, column: str, low: Bound, high: Bound
-) -> Partition | EmptyPartition:
-    if isinstance(partition, EmptyPartition):
-        return partition
-    found: Partition | EmptyPartition = built_or_empty(filtered, partition, column, low, high)
-    return found

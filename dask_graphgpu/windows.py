@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
-from uuid import uuid4
 
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 from dask.base import is_dask_collection
-from dask.delayed import Delayed, delayed
 
 from dask_graphgpu.algorithms import ALGORITHMS
 from dask_graphgpu.arguments import check_flag
-from dask_graphgpu.cluster.waiting import begun, waited_for
 from dask_graphgpu.errors import InvalidArgument, briefly, guess
-from dask_graphgpu.inputs import Built
+from dask_graphgpu.graph_parts import windows_of
+from dask_graphgpu.inputs import Built, BuiltOnRanks
 from dask_graphgpu.io.times import as_times, is_time
-from dask_graphgpu.partition import empty
-from dask_graphgpu.partition.empty import EmptyPartition
-from dask_graphgpu.partition.filtered import SomeRows, by_windows, least_and_most
-from dask_graphgpu.partition.partition import Partition
 
 WINDOW = "window"
 _MOST = 10_000
@@ -56,6 +50,11 @@ class Spacing:
     def edges(self, least: int | float, most: int | float) -> list[int | float]:
         """Where windows begin and end that hold all values, also where floats are rounded."""
         start = least if self.start is None else self.start
+        if start < 0 and most >= 2**63 and isinstance(start, int):
+            raise InvalidArgument(
+                f"start={start} is below 0, and {self.column!r} has {most}: no integers of 64 bits hold both, as "
+                "the column of windows has to; give a start of at least 0"
+            )
         first, last = ((value - start) // self.every for value in (least, most))
         if not last - first < _MOST:  # of the smallest lengths these are infinite
             raise InvalidArgument(
@@ -75,30 +74,24 @@ class Windows:
     the order of windows, with the window's least value in the column ``window``, the first one.
     """
 
-    def __init__(self, graph: Any, made: Built, spacing: Spacing, warm: bool) -> None:
+    def __init__(
+        self, graph: Any, made: Built | BuiltOnRanks, spacing: Spacing, warm: bool
+    ) -> None:
         check_flag("warm", warm)
         self._graph, self._made, self._spacing, self._warm = graph, made, spacing, warm
 
     def graphs(self) -> Iterator[tuple[Any, Any]]:
-        """The least value of each window and its graph, in memory; windows without a row are left out.
+        """The least value of each window and its graph; windows without a row are left out.
 
         Waits for a graph that is being built on a cluster.
         """
-        made = self._made
-        cut: Any = delayed(_cut, pure=False) if made.lazy else _cut
-        found = cut(made.held, self._spacing)
-        found = begun(found) if made.lazy else found
-        lows: Any = delayed(_lows, pure=False) if made.lazy else _lows
-        lows = lows(found)
-        for number, low in waited_for(lows, "windows()") if isinstance(lows, Delayed) else lows:
-            part: Any = delayed(_part, pure=False) if made.lazy else _part
-            held = part(found, number)
-            low = self._spacing.shown(low)
-            state = f"{self._spacing.column} from {low}"
-            new = replace(
-                made, held=held, saved=None, vertices=None, token=uuid4().hex, state=state
-            )
-            yield low, self._graph._of(new, self._graph._engine)
+        spacing = self._spacing
+
+        def state(low: int | float) -> str:
+            return f"{spacing.column} from {spacing.shown(low)}"
+
+        for low, made in windows_of(self._made, spacing.carried, spacing.edges, state):
+            yield spacing.shown(low), self._graph._of(made, self._graph._engine)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name not in ALGORITHMS:
@@ -119,17 +112,21 @@ class Windows:
             raise InvalidArgument(
                 f"warm=True is of {', '.join(_FROM)}, which start from an earlier result; {name} does not"
             )
-        graph, found = self._graph, []
+        graph, lows, found = self._graph, [], []
         last: dict[str, Any] = {}
         for low, part in self.graphs():
             result = getattr(part, name)(*args, **(kwargs | last))
             if self._warm:
                 ids = len(self._made.schema.vertex)
                 last = {_FROM[name]: result[list(result.columns[: ids + 1])]}
-            found.append(_with_window(result, low))
+            lows.append(low)
+            found.append(result)
         if not found:  # of a graph without a row: the columns
-            part = graph._of(self._made, graph._engine)
-            found = [_with_window(getattr(part, name)(*args, **kwargs), 0)]
+            lows.append(0)
+            found.append(getattr(graph._of(self._made, graph._engine), name)(*args, **kwargs))
+        if not is_time(self._spacing.kind):
+            lows = _of_one_type(lows)
+        found = [_with_window(each, low) for each, low in zip(found, lows, strict=True)]
         if is_dask_collection(found[0]):
             return dd.concat(found)
         return graph._back(pd.concat(found, ignore_index=True))
@@ -138,29 +135,11 @@ class Windows:
         return f"<Windows: {self._spacing.column} by {self._spacing.every} of {self._graph!r}>"
 
 
-Pieces = list[tuple[int | float, SomeRows]]
-
-
-@briefly
-def _cut(partition: Partition | EmptyPartition, spacing: Spacing) -> Pieces:
-    """The least value and the rows of each window."""
-    if isinstance(partition, EmptyPartition):
-        return []
-    found = least_and_most(partition, spacing.carried)
-    if found is None:
-        return []
-    edges = spacing.edges(*found)
-    return list(zip(edges[:-1], by_windows(partition, spacing.carried, edges), strict=True))
-
-
-def _lows(pieces: Pieces) -> Sequence[tuple[int, int | float]]:
-    """Of windows that have rows, the number and the least value."""
-    return [(number, low) for number, (low, rows) in enumerate(pieces) if len(rows)]
-
-
-def _part(pieces: Pieces, number: int) -> Partition | EmptyPartition:
-    found: Partition | EmptyPartition = empty.built(pieces[number][1].partition)
-    return found
+def _of_one_type(lows: list[int | float]) -> list[np.generic]:
+    """Numbers as a column has them: whole ones stay so on both sides of 2**63."""
+    if all(isinstance(low, int) for low in lows):
+        return [*np.array(lows, np.uint64 if max(lows) >= 2**63 else np.int64)]
+    return [*np.array(lows, np.float64)]
 
 
 def _with_window(frame: Any, low: Any) -> Any:

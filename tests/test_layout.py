@@ -156,8 +156,9 @@ ALLOWED["methods"] = {
     "labelled",
     "signatures",
 }
-ALLOWED["windows"] = {"algorithms", "arguments", "cluster", "errors", "inputs", "io", "partition"}
-ALLOWED["filtering"] = {"arguments", "cluster", "errors", "inputs", "io", "partition", "windows"}
+ALLOWED["graph_parts"] = {"cluster", "errors", "inputs", "io", "partition"}
+ALLOWED["windows"] = {"algorithms", "arguments", "errors", "graph_parts", "inputs", "io"}
+ALLOWED["filtering"] = {"arguments", "errors", "graph_parts", "inputs", "io", "windows"}
 ALLOWED["graphs"] = set(ALLOWED)
 ALLOWED["matching"] = {"arguments", "errors", "ingest", "io", "kernels", "partition"}
 ALLOWED["report_drawing"] = {"errors", "optional", "report"}

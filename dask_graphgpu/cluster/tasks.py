@@ -121,7 +121,7 @@ def build_graph(
     workers, sizes = lead(
         "dask-graphgpu-build", spread.ranks, _build_rank, arguments, spread.timeouts
     )
-    return Held(key, workers, _built(sizes, workers))
+    return Held(key, workers, built_of(sizes, workers))
 
 
 def build_here(
@@ -135,7 +135,7 @@ def build_here(
         return build_share(ranks, recipe, own[ranks.rank], rest[ranks.rank], device=ranks.rank)
 
     shares = run_local(number, work)
-    return HeldHere(shares, _built([size_of(share) for share in shares], [""] * number))
+    return HeldHere(shares, built_of([size_of(share) for share in shares], [""] * number))
 
 
 def _build_rank(
@@ -150,7 +150,8 @@ def _build_rank(
     return size_of(share)
 
 
-def _built(each: Sequence[BuiltGraph], workers: Sequence[str]) -> BuiltGraph:
+def built_of(each: Sequence[BuiltGraph], workers: Sequence[str]) -> BuiltGraph:
+    """What is known of a graph, of what each of its workers says."""
     shares = [
         replace(built.shares[0], where=worker) for built, worker in zip(each, workers, strict=True)
     ]

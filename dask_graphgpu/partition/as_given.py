@@ -6,18 +6,22 @@ that same edge depends on the directions of the others, so these are kept: a bit
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.csr import Adjacency, offsets_of, transpose
+from dask_graphgpu.partition.device.arrays import module_of
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.partition import Partition
 
+WEIGHT = "weight"
 _STEPS = 32  # simple ones that a search takes
 _BLOCK = 1 << 13  # bytes of bits that are packed at a time
 
@@ -118,6 +122,65 @@ def rows_as_given(partition: Partition) -> Adjacency:
     )
 
 
+def check_columns(
+    adjacency: Adjacency, aside: AsGiven | None, names: Iterable[str], tell: Callable[[bool], bool]
+) -> None:
+    """Raise where rows that were left out have other values in some columns than those that count.
+
+    ``tell`` says whether any rank has found some.
+
+    Raises
+    ------
+    InvalidArgument
+    """
+    for name in names:
+        if name != WEIGHT and aside is not None and tell(has_lost(adjacency, aside, name)):
+            refuse_lost(name)
+
+
+def refuse_lost(name: str) -> NoReturn:
+    """Raise InvalidArgument for a column of which an undirected graph has not all values."""
+    raise InvalidArgument(
+        f"edge column {name!r} has other values in rows a, b than in rows b, a, which in this undirected graph are "
+        "one edge, so that some would be lost: leave directed=False out, and give each row in both directions"
+    )
+
+
+def has_lost(adjacency: Adjacency, aside: AsGiven, name: str) -> bool:
+    """Whether a row that was left out has a value in a column that no row in its place has.
+
+    Cost: as of `find_cells`.
+    """
+    if not len(aside.places):
+        return False
+    xp = module_of(aside.places)
+    at, end = find_cells(adjacency, aside.rows, aside.neighbours)
+    values, left = adjacency.columns[name], aside.columns[name]
+    weights = adjacency.weight
+    share = 0.0 if weights is None else tolerance(weights.dtype)
+    open_ = xp.flatnonzero(at < end)
+    lost = len(open_) < len(at)
+    while not lost and len(open_):
+        here = at[open_]
+        same = values[here] == left[open_]
+        if weights is not None:
+            one, other = weights[here], aside.columns[WEIGHT][open_]
+            same &= (one == other) | (
+                xp.maximum(one, other) - xp.minimum(one, other) <= share * xp.maximum(one, other)
+            )
+        open_ = open_[~same]
+        at[open_] += 1
+        lost = bool(len(open_)) and int((at[open_] >= end[open_]).astype(np.int64).max()) > 0
+    return lost
+
+
+def tolerance(dtype: np.dtype[Any]) -> float:
+    """Share of a weight up to which another one is the same but for rounding; 0 of integers."""
+    if dtype.kind != "f":
+        return 0.0
+    return max(8 * float(np.finfo(dtype).eps), 1e-12)
+
+
 def find_cells(
     adjacency: Adjacency, rows: np.ndarray, neighbours: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -125,10 +188,23 @@ def find_cells(
 
     Cost: O(k log d) for k of them in rows of at most d edges; nothing else is read.
     """
-    first, end = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
-    wanted = neighbours.astype(adjacency.neighbours.dtype, copy=False)
-    for_blocks(
-        kernels.searching.find_cells, even_blocks(len(rows), work=_STEPS), adjacency.offsets, adjacency.neighbours,
-        rows.astype(np.int64, copy=False), wanted, first, end,
-    )  # fmt: skip
-    return first, end
+    if module_of(rows) is np:
+        first, end = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
+        wanted = neighbours.astype(adjacency.neighbours.dtype, copy=False)
+        for_blocks(
+            kernels.searching.find_cells, even_blocks(len(rows), work=_STEPS), adjacency.offsets, adjacency.neighbours,
+            rows.astype(np.int64, copy=False), wanted, first, end,
+        )  # fmt: skip
+        return first, end
+    xp, rows = module_of(rows), rows.astype(np.intp)
+    found = []
+    for right in (False, True):
+        lo, hi = (adjacency.offsets[each].astype(np.int64) for each in (rows, rows + 1))
+        while (open_ := xp.flatnonzero(lo < hi)).size:
+            middle = (lo[open_] + hi[open_]) // 2
+            there, wanted = adjacency.neighbours[middle], neighbours[open_]
+            before = there <= wanted if right else there < wanted
+            lo[open_[before]] = middle[before] + 1
+            hi[open_[~before]] = middle[~before]
+        found.append(lo)
+    return found[0], found[1]

@@ -21,13 +21,13 @@ from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk, reading
 from dask_graphgpu.partition.csr import Coo, from_coo, mirrored, offsets_of
 from dask_graphgpu.partition.empty import NoVertices
 from dask_graphgpu.partition.host_memory import give_back
-from dask_graphgpu.partition.ids import VertexIds, common_type, shift_range, unite
+from dask_graphgpu.partition.ids import Names, VertexIds, common_type, shift_range, unite
 from dask_graphgpu.partition.layered import find_levels
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.order import NEAR_WINDOW, falling_degree, has_locality, is_skewed
 from dask_graphgpu.partition.partition import Partition, VertexColumns
 from dask_graphgpu.partition.row_sort import each, num_blocks
-from dask_graphgpu.partition.undirected import remembered
+from dask_graphgpu.partition.undirected import undirected
 from dask_graphgpu.partition.weight_fault import WeightFault
 from dask_graphgpu.stages import Stage
 
@@ -90,7 +90,7 @@ def build(chunks: list[EdgeChunk], vertices: Sequence[VertexChunk], layout: Layo
     if layout.directed or (balanced and mirrored(runs)):
         rows = from_coo(num_vertices, runs, dtype)
     else:
-        rows, aside = remembered(num_vertices, runs, dtype, ids.rank)
+        rows, aside = undirected(num_vertices, runs, dtype, ids.rank)
     levels = None
     if layout.layered:
         root = None if layout.root is None else ids.find_number(layout.root)
@@ -317,6 +317,16 @@ def vertex_columns(
         listed[table.take(chunk.vertex).astype(np.intp)] = True
     repeated = sum(map(len, chunks)) - int(listed.sum())
     return VertexColumns(columns, missing, repeated, gaps, listed=listed)
+
+
+def listed_vertices(given: VertexColumns, names: Names, place: np.ndarray) -> list[VertexChunk]:
+    """The rows of the vertices frame again, an id once; ``place`` : of each vertex that it lists, the code in names."""
+    if given.listed is None:
+        return []
+    which = np.flatnonzero(given.listed)
+    columns = {name: column[which] for name, column in given.columns.items()}
+    gaps = {name: ~given.known[name][which] for name in given if given.missing[name]}
+    return [VertexChunk(place[which], names, columns, gaps)]
 
 
 def dense_dtype(num_vertices: int) -> type:

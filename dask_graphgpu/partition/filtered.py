@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -12,8 +12,9 @@ import pyarrow as pa
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.as_given import AsGiven
-from dask_graphgpu.partition.build import build
-from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk
+from dask_graphgpu.partition.bounds import Bound, window_numbers, within
+from dask_graphgpu.partition.build import build, dense_dtype, listed_vertices
+from dask_graphgpu.partition.chunk import EdgeChunk
 from dask_graphgpu.partition.csr import Adjacency, at_ends, offsets_of
 from dask_graphgpu.partition.ids import Names, VertexIds
 from dask_graphgpu.partition.layout import Layout
@@ -21,7 +22,6 @@ from dask_graphgpu.partition.partition import Partition, VertexColumns
 from dask_graphgpu.partition.rowwise import row_ids
 from dask_graphgpu.partition.weight_fault import WeightFault
 
-Bound = int | float | None
 _FEW = 8  # the rows of so small a share of the edges are looked up one by one
 
 
@@ -70,27 +70,19 @@ class SomeRows:
         NoVertices
             There is no row and no such vertex.
         """
-        rank, about = self.ids.rank, self.vertices
-        listed = np.empty(0, np.intp) if about.listed is None else np.flatnonzero(about.listed)
-        source, destination, named = (
-            end if rank is None else at_ends(rank, end)
-            for end in (self.source, self.destination, listed)
-        )
-        there = np.zeros(len(self.ids), bool)
-        for places in (source, destination, named):
+        about = self.vertices
+        there = np.zeros(len(self.ids), bool) if about.listed is None else about.listed.copy()
+        for places in (self.source, self.destination):
             there[places.astype(np.intp)] = True
-        table = tuple(each.filter(pa.array(there)) for each in self.ids.columns)
-        types = tuple(each.type for each in table)
-        names = Names(types, len(table[0]), table=table, ascending=True)
-        place = offsets_of(there)[:-1].astype(self.source.dtype)
-        fault = _fault_left(self.fault, self.columns)
-        edges = at_ends(place, source), at_ends(place, destination)
-        vertices = []
-        if about.listed is not None:
-            values = {name: each[listed] for name, each in about.columns.items()}
-            gaps = {name: ~about.known[name][listed] for name in about if about.missing[name]}
-            vertices = [VertexChunk(place.take(named), names, values, gaps)]
-        return build([EdgeChunk(*edges, names, self.columns, fault)], vertices, self.layout)
+        columns, place = ids_left(self.ids, there)
+        types = tuple(each.type for each in columns)
+        names = Names(types, len(columns[0]), table=tuple(columns), ascending=True)
+        edges = at_ends(place, self.source), at_ends(place, self.destination)
+        fault = fault_left(self.fault, self.columns)
+        chunk = EdgeChunk(*edges, names, self.columns, fault)
+        made = build([chunk], listed_vertices(about, names, place), self.layout)
+        made.vertex_columns = replace(made.vertex_columns, repeated=about.repeated)
+        return made
 
 
 def filtered(partition: Partition, column: str, low: Bound, high: Bound) -> Partition:
@@ -101,17 +93,6 @@ def filtered(partition: Partition, column: str, low: Bound, high: Bound) -> Part
     return _rows_of(partition, column, low, high).partition()
 
 
-def least_and_most(partition: Partition, column: str) -> tuple[int | float, int | float] | None:
-    """The least and the largest value of a column; None: there is no row."""
-    _check(partition)
-    given, aside = partition.use_given(), partition.as_given
-    arrays = [given.columns[column]]
-    if aside is not None and len(aside.places):
-        arrays.append(partition.use_as_given().columns[column])
-    ends = [(each.min().item(), each.max().item()) for each in arrays if len(each)]
-    return (min(least for least, _ in ends), max(most for _, most in ends)) if ends else None
-
-
 def by_windows(partition: Partition, column: str, edges: Sequence[int | float]) -> list[SomeRows]:
     """The rows of each window: those with ``edges[i] <= column < edges[i + 1]``.
 
@@ -119,15 +100,10 @@ def by_windows(partition: Partition, column: str, edges: Sequence[int | float]) 
     """
     rows = _rows_of(partition, column, edges[0], edges[-1])
     values = rows.columns[column]
-    if values.dtype.kind in "iu" and all(isinstance(edge, int) for edge in edges):
-        least = np.iinfo(values.dtype).min  # only the first edge may be below
-        starts = np.array([max(edge, least) for edge in edges[:-1]], values.dtype)
-    else:
-        starts = np.asarray(edges[:-1])
     number = np.empty(len(rows), np.uint16)
 
     def find(lo: int, hi: int) -> None:
-        number[lo:hi] = np.searchsorted(starts, values[lo:hi], "right") - 1
+        number[lo:hi] = window_numbers(values[lo:hi], edges)
 
     for_blocks(find, even_blocks(len(rows)))
     order = np.argsort(number, kind="stable")
@@ -142,35 +118,53 @@ def _rows_of(partition: Partition, column: str, low: Bound, high: Bound) -> Some
     Raises
     ------
     InvalidArgument
-        The edges lie on disk or in GPU memory, or nobody knows in which direction they were given.
+        Nobody knows in which direction they were given.
     """
-    _check(partition)
+    check_directions(partition)
     partition.use_vertices()
-    given, aside, layout = partition.use_given(), partition.as_given, partition.layout
+    layout = partition.layout
+    aside = None if partition.as_given is None else partition.use_as_given()
+    rows, neighbours, columns = rows_within(partition.use_given(), aside, column, low, high)
+    turned = layout.directed and layout.by == "destination"
+    ends = (neighbours, rows) if turned else (rows, neighbours)
+    about = partition.ids, partition.vertex_columns, layout, partition.fault
+    return SomeRows(*about, *ends, columns)
+
+
+def rows_within(
+    given: Adjacency, aside: AsGiven | None, column: str, low: Bound, high: Bound
+) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
+    """Rows, neighbours and columns of the rows of the frame with values within bounds, as they were given."""
     chosen = _chosen(given, column, low, high, aside)
     if _FEW * len(chosen) < given.num_edges:
         rows = np.searchsorted(given.offsets, chosen, "right") - 1
         rows = rows.astype(given.neighbours.dtype)
     else:
         rows = at_ends(row_ids(given), chosen)
-    ends = rows, at_ends(given.neighbours, chosen)
+    neighbours = at_ends(given.neighbours, chosen)
     columns = {name: at_ends(values, chosen) for name, values in given.columns.items()}
-    if layout.directed and layout.by == "destination":
-        ends = ends[::-1]
-    if aside is not None and len(aside.places):
-        aside = partition.use_as_given()
-        left = _within(aside.columns[column], low, high)
-        source, destination = ends
-        ends = (
-            np.concatenate([source, aside.rows[left]]),
-            np.concatenate([destination, aside.neighbours[left]]),
-        )
-        columns = {
+    if aside is None or not len(aside.places):
+        return rows, neighbours, columns
+    left = within(aside.columns[column], low, high)
+    return (
+        np.concatenate([rows, aside.rows[left]]),
+        np.concatenate([neighbours, aside.neighbours[left]]),
+        {
             name: np.concatenate([values, aside.columns[name][left]])
             for name, values in columns.items()
-        }
-    about = partition.ids, partition.vertex_columns, layout, partition.fault
-    return SomeRows(*about, *ends, columns)
+        },
+    )
+
+
+def values_given(given: Adjacency, aside: AsGiven | None, column: str) -> Iterator[np.ndarray]:
+    """The values of a column in all rows of the frame, in arrays."""
+    values = given.columns[column]
+    if aside is None or aside.turned is None:
+        yield values
+        return
+    yield at_ends(values, _chosen(given, column, None, None, aside))
+    if len(aside.places):
+        yield aside.columns[column]
 
 
 def _chosen(
@@ -181,7 +175,7 @@ def _chosen(
     turned = None if aside is None else aside.turned
 
     def some(lo: int, hi: int) -> np.ndarray:
-        keep = _within(values[lo:hi], low, high)
+        keep = within(values[lo:hi], low, high)
         if turned is not None:
             first = lo // 8
             bits = np.unpackbits(turned[first : -(-hi // 8)])
@@ -191,29 +185,25 @@ def _chosen(
     return np.concatenate([np.empty(0, np.int64), *for_blocks(some, even_blocks(len(values)))])
 
 
-def _within(values: np.ndarray, low: Bound, high: Bound) -> np.ndarray:
-    """Which values are not below ``low``, and below ``high``; None: there is no such bound."""
-    keep = np.ones(len(values), bool) if low is None else values >= low
-    if high is not None:
-        keep &= values < high
-    return keep
-
-
-def _check(partition: Partition) -> None:
-    why = ""
-    if partition.paged or not isinstance(partition.given.neighbours, np.ndarray):
-        lies = "on disk" if partition.paged else "in GPU memory"
-        why = f"are of graphs in host memory, and the edges of this one lie {lies}"
-    elif not partition.layout.directed and partition.as_given is None:
-        why = (
-            "need the directions in which edges were given, which undirected graphs that were saved from cuDF frames "
-            "or from pages on disk do not hold"
+def check_directions(partition: Partition) -> None:
+    """Raise InvalidArgument where nobody knows in which direction edges were given."""
+    if not partition.layout.directed and partition.as_given is None:
+        raise InvalidArgument(
+            "where() and windows() need the directions in which edges were given, which this undirected graph, "
+            "saved by an earlier version or from pages on disk, does not hold: filter the frame instead"
         )
-    if why:
-        raise InvalidArgument(f"where() and windows() {why}: filter the frame instead")
 
 
-def _fault_left(fault: WeightFault | None, columns: dict[str, np.ndarray]) -> WeightFault | None:
+def ids_left(ids: VertexIds, there: np.ndarray) -> tuple[list[pa.Array], np.ndarray]:
+    """The ids of the vertices that are there, ascending, and the place among them of each of these."""
+    in_order = there if ids.position is None else there.take(ids.position)
+    dtype = dense_dtype(int(np.count_nonzero(there)))
+    place: np.ndarray = offsets_of(in_order)[:-1].astype(dtype)
+    place = place if ids.rank is None else place.take(ids.rank)
+    return [each.filter(pa.array(in_order)) for each in ids.columns], place
+
+
+def fault_left(fault: WeightFault | None, columns: dict[str, np.ndarray]) -> WeightFault | None:
     """What is wrong with the weights that stay."""
     if fault is None or fault.lost:
         return fault

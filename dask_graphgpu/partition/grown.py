@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from dask_graphgpu.partition.as_given import rows_as_given
-from dask_graphgpu.partition.build import build
+from dask_graphgpu.partition.build import build, listed_vertices
 from dask_graphgpu.partition.chunk import EdgeChunk
-from dask_graphgpu.partition.grown_vertices import listed_vertices, merged_ids
+from dask_graphgpu.partition.grown_vertices import merged_ids
 from dask_graphgpu.partition.growth import Growth
 from dask_graphgpu.partition.ids import Names
 from dask_graphgpu.partition.merged import is_mergeable, merged_partition
@@ -45,7 +45,7 @@ def grown(growth: Growth) -> Partition:
     if not chunks:
         chunks = [EdgeChunk(*old)]
     layout = replace(base.layout, order=base.order)
-    made = build(chunks, listed_vertices(growth, names, place), layout)
+    made = build(chunks, listed_vertices(base.vertex_columns, names, place), layout)
     made.layout = base.layout
     made.vertex_columns = replace(made.vertex_columns, repeated=base.vertex_columns.repeated)
     return made

@@ -1,4 +1,4 @@
-"""The vertices of a partition with the changes since it was built: their ids, and what the vertices frame says."""
+"""The vertices of a partition with the changes since it was built: their ids."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import numpy as np
 import pyarrow as pa
 
 from dask_graphgpu.partition.build import dense_dtype
-from dask_graphgpu.partition.chunk import VertexChunk
 from dask_graphgpu.partition.growth import Growth
-from dask_graphgpu.partition.ids import Names, composite
+from dask_graphgpu.partition.ids import composite
 from dask_graphgpu.partition.ranks.merging import merged
 
 _MANY = 1 << 16  # ids, for which what merges them is worth compiling
@@ -48,14 +47,3 @@ def _merged(kept: list[pa.Array], fresh: list[pa.Array]) -> tuple[list[pa.Array]
         return composite([list(both) for both in zip(kept, fresh, strict=True)])
     ids, places = merged([kept[0], fresh[0]])
     return [ids], places
-
-
-def listed_vertices(growth: Growth, names: Names, place: np.ndarray) -> list[VertexChunk]:
-    """What the vertices frame has said, whose vertices are all there still."""
-    given = growth.base.vertex_columns
-    if given.listed is None:
-        return []
-    which = np.flatnonzero(given.listed)
-    columns = {name: column[which] for name, column in given.columns.items()}
-    gaps = {name: ~given.known[name][which] for name in given if given.missing[name]}
-    return [VertexChunk(place[which], names, columns, gaps)]

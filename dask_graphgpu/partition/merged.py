@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from dask_graphgpu.partition.as_given import AsGiven, find_cells
-from dask_graphgpu.partition.build import dense_dtype, vertex_columns
+from dask_graphgpu.partition.build import dense_dtype, listed_vertices, vertex_columns
 from dask_graphgpu.partition.csr import Adjacency, all_below
 from dask_graphgpu.partition.empty import NoVertices
-from dask_graphgpu.partition.grown_vertices import listed_vertices, merged_ids
+from dask_graphgpu.partition.grown_vertices import merged_ids
 from dask_graphgpu.partition.growth import Growth
 from dask_graphgpu.partition.ids import Names, VertexIds
 from dask_graphgpu.partition.layered import find_levels
@@ -65,7 +65,9 @@ def merged_partition(growth: Growth) -> Partition:
     of_old[dense[kept]] = kept
     ids = VertexIds(columns, position)
     rows, aside = _rows(growth, Renumbering(dense, of_old, fell), ids.rank)
-    listed = [chunk for chunk in listed_vertices(growth, _names(ids), dense) if len(chunk)]
+    listed = [
+        chunk for chunk in listed_vertices(base.vertex_columns, _names(ids), dense) if len(chunk)
+    ]
     about = vertex_columns(listed, [all_below(number, dtype)], number)
     about = replace(about, repeated=base.vertex_columns.repeated)
     left = growth.size.rows > len(growth.source)  # rows of before, whose weights may be at fault

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dask_graphgpu.errors import InvalidVertices
-from dask_graphgpu.partition.as_given import AsGiven
+from dask_graphgpu.partition.as_given import AsGiven, check_columns
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.ids import VertexIds
 from dask_graphgpu.partition.layered import Layered, Levels
@@ -220,8 +220,15 @@ class Partition:
 
         Edges carry their weight (if ``weight``, and there are weights) and the named columns.
         Views share rows as far as the rules do not differ on this graph.
+
+        Raises
+        ------
+        InvalidArgument
+            The graph is undirected, and one edge was given with several values of a named column.
         """
         _, rows, names = self.under(rule, weight, columns)
+        if columns and self.as_given is not None:
+            check_columns(self.use_given(), self.use_as_given(), columns, bool)
         self.use_vertices()
         return View(
             rows,

@@ -16,7 +16,7 @@ from dask_graphgpu.partition.growth import Growth, among
 from dask_graphgpu.partition.partition import Partition
 from dask_graphgpu.partition.row_merge import Edges, Renumbering, merged, places_of
 from dask_graphgpu.partition.rowwise import row_ids
-from dask_graphgpu.partition.undirected import remembered
+from dask_graphgpu.partition.undirected import undirected
 
 _ONES = np.array([bin(byte).count("1") for byte in range(256)], np.int64)  # set bits of a byte
 
@@ -91,7 +91,7 @@ def resettled(
         Coo(dense[old.rows], dense[old.neighbours], none, old.columns),
         Coo(dense[growth.source], dense[growth.destination], none, growth.columns),
     ]
-    between, more = remembered(len(vertices.of_old), runs, dense.dtype, rank)
+    between, more = undirected(len(vertices.of_old), runs, dense.dtype, rank)
     assert more.turned is not None
     # Names of users' columns do not meet that of the bits.
     carried = {f"={name}": column for name, column in given.columns.items()}

@@ -8,7 +8,7 @@ import numpy as np
 
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks
-from dask_graphgpu.partition.as_given import AsGiven
+from dask_graphgpu.partition.as_given import AsGiven, tolerance
 from dask_graphgpu.partition.csr import Adjacency, Coo, from_coo
 
 
@@ -19,11 +19,11 @@ def undirected(
     rank: np.ndarray | None = None,
     *,
     both: bool = True,
-) -> Adjacency:
+) -> tuple[Adjacency, AsGiven]:
     """Rows from runs of edges, each edge in the rows of both ends; ``runs`` is emptied.
 
     What is given in both directions is there once: see `settle`. Cost: as of `from_coo` with a bit
-    more to sort by, and two passes over the rows, or four where something is left out.
+    more to sort by, and three passes over the rows, or five where something is left out.
 
     Parameters
     ----------
@@ -34,17 +34,6 @@ def undirected(
     """
     wide = marked_dtype(num_vertices, dtype)
     return settle(from_coo(num_vertices, runs, wide, marked=True, both=both), dtype, rank)
-
-
-def remembered(
-    num_vertices: int, runs: list[Coo], dtype: Any, rank: np.ndarray | None = None
-) -> tuple[Adjacency, AsGiven]:
-    """`undirected`, and what its rows do not say of those that were given."""
-    wide = marked_dtype(num_vertices, dtype)
-    marked = from_coo(num_vertices, runs, wide, marked=True, both=True)
-    keep = _keep_once(marked, rank, 0)
-    aside = AsGiven.of(marked, keep, np.dtype(dtype))
-    return _kept(marked, keep, dtype), aside
 
 
 def marked_dtype(num_vertices: int, dtype: Any) -> Any:
@@ -60,8 +49,10 @@ def mark(neighbours: np.ndarray, dtype: Any, *, back: bool = False) -> np.ndarra
 
 def settle(
     marked: Adjacency, dtype: Any, rank: np.ndarray | None = None, *, first: int = 0
-) -> Adjacency:
+) -> tuple[Adjacency, AsGiven]:
     """Take rows that lead both ways between two vertices for the same edges where weights agree.
+
+    Beside them is what they do not say of those that were given.
 
     Decided for each pair of vertices, and there for each weight (for all rows, without weights): of
     the rows in one direction and those in the other the more numerous are kept; of equally many
@@ -78,7 +69,9 @@ def settle(
     first : int
         The vertex of the first row.
     """
-    return _kept(marked, _keep_once(marked, rank, first), dtype)
+    keep = _keep_once(marked, rank, first)
+    aside = AsGiven.of(marked, keep, np.dtype(dtype))
+    return _kept(marked, keep, dtype), aside
 
 
 def _keep_once(marked: Adjacency, rank: np.ndarray | None, first: int) -> np.ndarray:
@@ -117,10 +110,3 @@ def _kept(marked: Adjacency, keep: np.ndarray, dtype: Any) -> Adjacency:
 
     columns = {name: kept(marked.columns.pop(name)) for name in [*marked.columns]}
     return Adjacency(shorter, kept(neighbours), columns)
-
-
-def tolerance(dtype: np.dtype[Any]) -> float:
-    """Share of a weight up to which another one is the same but for rounding; 0 of integers."""
-    if dtype.kind != "f":
-        return 0.0
-    return max(8 * float(np.finfo(dtype).eps), 1e-12)

@@ -277,8 +277,8 @@ def _locked(here: OpenFolder) -> Iterator[None]:
 def _check_may_grow(base: Partition, place: Place) -> None:
     if not base.layout.directed and base.as_given is None:
         raise InvalidArgument(
-            f"{place} is undirected and was saved from cuDF frames or from pages on disk, where nobody keeps in which "
-            "direction edges were given: build it anew with the new rows"
+            f"{place} is undirected and was saved from pages on disk or by an earlier version, which do not keep "
+            "in which direction edges were given: build it anew with the new rows"
         )
 
 

@@ -6,40 +6,12 @@ import pandas as pd
 import polars
 import pyarrow as pa
 import pytest
+from dated_edges import answers, chosen, made
 from hypothesis import given
 from hypothesis import strategies as st
-from method_calls import IN_PLACES, METHODS
 
 import dask_graphgpu as dg
-from dask_graphgpu.errors import InvalidArgument, NotConverged
-
-FAULTS = (InvalidArgument, NotConverged)
-
-
-def made(seed=0, n=1000, m=5000, kind="random"):
-    rng = np.random.default_rng(seed)
-    ends = (n * rng.random((m, 2)) ** (3 if kind == "hubs" else 1)).astype(int)
-    if kind == "mirrored":
-        ends = np.concatenate([ends, ends[:, ::-1]])
-    frame = pd.DataFrame(ends, columns=["src", "dst"])
-    frame["day"] = np.tile(rng.integers(0, 10, m), len(frame) // m)
-    frame["weight"] = np.tile(rng.integers(1, 9, m), len(frame) // m)
-    return frame
-
-
-def chosen(frame, low, high):
-    return frame[(frame.day >= low) & (frame.day < high)]
-
-
-def answers(graph):
-    """What every method gives, and which refuse."""
-    found = {}
-    for name, call in {**METHODS, **IN_PLACES}.items():
-        try:
-            found[name] = call(graph)
-        except FAULTS as error:
-            found[name] = type(error)
-    return found
+from dask_graphgpu.errors import InvalidArgument
 
 
 @pytest.mark.slow
@@ -233,7 +205,6 @@ def test_times_that_are_none():
     ("call", "match"),
     [
         (lambda f: f.graph().where("day", 3), r"not built: call .persist\(columns=\['day'\]"),
-        (lambda f: f.graph(ranks=2).persist(columns="day").where("day", 3), "on several"),
         (
             lambda f: f.graph().persist().where("day", 3),
             r"holds no edge column 'day', only \['weight'\]",

@@ -144,8 +144,8 @@ def test_weights_that_differ_by_rounding_are_one_edge(kind):
         assert frame.graph(directed=False).degree()["degree"].tolist() == [1, 2, 1]
 
 
-def test_edge_columns_are_those_of_the_smaller_id():
-    """Where rows of both directions are one edge, whatever columns a program reads."""
+def test_edge_columns_of_which_values_would_be_lost_are_an_error(tmp_path):
+    """Where rows of both directions are one edge, and say different things of it."""
     frame = pd.DataFrame({"src": ["b", "a", "c"], "dst": ["a", "b", "a"], "lanes": [3, 2, 1]})
     most = VertexProgram(
         state={"x": Field("int64", initial=0)},
@@ -154,7 +154,18 @@ def test_edge_columns_are_those_of_the_smaller_id():
         apply=lambda message: message,
         active=lambda superstep: superstep < 1,
     )
-    for listed in (frame, frame.iloc[::-1]):
-        for order in ("input", "degree"):
-            graph = listed.graph(directed=False, order=order)
-            assert graph.run(most, max_supersteps=2)["x"].tolist() == [3, 2, 1]
+    limit = {"host-memory-limit": "900kB", "page-bytes": 4096, "spill-directories": str(tmp_path)}
+    ends = np.random.default_rng(0).integers(0, 50, (2, 60_000)).astype(str)
+    long = pd.DataFrame({"src": ends[0], "dst": ends[1], "lanes": 0})
+    for options in ({"order": "degree"}, {"ranks": 2}, {"pages": True}):
+        pages = options.pop("pages", False)
+        for edges, fits in ((frame, False), (frame.assign(lanes=[2, 2, 1]), True)):
+            edges = pd.concat([edges[::-1], long]) if pages else edges
+            with dask.config.set({"graphgpu": limit if pages else {}}):
+                graph = edges.graph(directed=False, **options).persist(columns="lanes")
+                if fits:
+                    found = graph.run(most, max_supersteps=2).set_index("vertex")["x"]
+                    assert found[["a", "b", "c"]].tolist() == [3, 2, 1]
+                else:
+                    with pytest.raises(dg.errors.InvalidArgument, match="'lanes' has other values"):
+                        graph.run(most, max_supersteps=2)

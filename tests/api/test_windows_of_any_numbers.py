@@ -21,12 +21,37 @@ def of(values, dtype):
         ([LARGE, LARGE + 1, LARGE + 2, LARGE + 3], "uint64", 2),
         ([LARGE, LARGE + 1, LARGE + 2, LARGE + 3], "int64", 2.0),
         ([0, 1, 2, 2**64 - 1], "uint64", 2**62),
+        ([2**63 - 1, 2**63, 2**64 - 1], "uint64", 2**61 + 1),
     ],
 )
 def test_whole_numbers_are_exact(values, dtype, every):
     found = of(values, dtype).windows("t", every).degree()
     wanted = [values[0] + (value - values[0]) // int(every) * int(every) for value in values]
     assert found.loc[found["vertex"] >= 0, "window"].tolist() == wanted
+    assert found["window"].dtype == ("uint64" if max(wanted) >= 2**63 else "int64")
+
+
+def test_windows_below_zero_of_values_beyond_2_to_63_are_an_error():
+    graph = of([0, 2**64 - 1], "uint64")
+    with pytest.raises(
+        InvalidArgument, match="start=-5 is below 0, and 't' has 18446744073709551615"
+    ):
+        graph.windows("t", 2**62, start=-5).degree()
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_bounds_between_integers_and_beyond_them(ranks):
+    values = [LARGE, LARGE + 1, LARGE + 2, LARGE + 3]
+    made = {"src": range(4), "dst": -1, "t": np.array(values, "int64")}
+    graph = pd.DataFrame(made).graph(ranks=ranks).persist(columns=["t"])
+    for low, high, number in (
+        (LARGE + 1, LARGE + 3, 2),
+        (-(2**70), LARGE + 1, 1),
+        (LARGE, 2**70, 4),
+        (2**70, None, 0),
+        (float("-inf"), float("inf"), 4),
+    ):
+        assert graph.where("t", low, high).degree()["out_degree"].sum() == number
 
 
 def test_no_row_is_lost_where_floats_are_rounded():

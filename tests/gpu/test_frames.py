@@ -317,14 +317,10 @@ def test_a_graph_is_saved(kind, directed, lazy, tmp_path):
             answer, other = (getattr(each, name)(*arguments).compute() for each in (found, wanted))
             # Strings of Dask-cuDF frames have another null, of which there is none.
             pd.testing.assert_frame_equal(answer, other.astype(answer.dtypes))
-    if directed:
-        more = found.append(frame.iloc[:5])
-        again = wanted.append(frame.iloc[:5])
-        answer, other = more.degree().compute(), again.degree().compute()
-        pd.testing.assert_frame_equal(answer, other.astype(answer.dtypes))
-    else:
-        with pytest.raises(errors.InvalidArgument, match="saved from cuDF frames"):
-            found.append(frame.iloc[:5])
+    more = found.append(frame.iloc[:5])
+    again = wanted.append(frame.iloc[:5])
+    answer, other = more.degree().compute(), again.degree().compute()
+    pd.testing.assert_frame_equal(answer, other.astype(answer.dtypes))
 
 
 def test_nothing_large_goes_through_the_host(monkeypatch):
@@ -480,3 +476,18 @@ def test_ids_of_groups_that_stay(kind, lazy):
     found = dg.match_ids(on_device(old), on_device(new, lazy))
     for made, wanted in zip(found, dg.match_ids(old, new), strict=True):
         assert_same(made, wanted)
+
+
+@pytest.mark.parametrize("ranks", [1, pytest.param(2, marks=several)])
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("kind", ["random", "skewed", "strings"])
+def test_parts_and_windows(kind, directed, ranks):
+    frame = edges(kind)
+    graph = on_device(frame).graph(directed=directed, ranks=ranks).persist()
+    part = graph.where("weight", 10, 40)
+    wanted = frame[(frame.weight >= 10) & (frame.weight < 40)].graph(directed=directed)
+    assert_same(part.degree(), wanted.degree())
+    assert_same(part.k_core(1), wanted.k_core(1), by=["src", "dst", "weight"])
+    found = graph.windows("weight", 16).degree()
+    host = frame.graph(directed=directed).persist()
+    assert_same(found, host.windows("weight", 16).degree())

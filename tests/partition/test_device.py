@@ -14,6 +14,7 @@ from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.device import arrays, rowwise
 from dask_graphgpu.partition.device.build import DeviceEdges, DeviceVertices, build
 from dask_graphgpu.partition.layout import Layout
+from dask_graphgpu.partition.parts import part, windows
 
 RULES = ("one", "min", "max", "sum", "keep")
 
@@ -197,3 +198,32 @@ def test_sums_that_leave_int64_are_refused():
     ):
         with pytest.raises(IntegerOverflow):
             refused()
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("kind", ["random", "skewed", "sparse", "mirrored"])
+def test_parts_are_those_of_the_host(kind, directed):
+    frame = frame_of(kind)
+    vertices = pd.DataFrame({"vertex": frame["src"].unique()[5:9], "value": [1.5, 2, None, 4]})
+    for by in ("source", "destination")[: 1 + directed]:
+        whole = both_builds(frame, Layout(directed=directed, by=by), vertices)
+        for low, high in ((3, 6), (None, 4), (0.5, None), (20, None)):
+            assert_same_parts(*(part(each, "weight", low, high) for each in whole))
+        again = [part(part(each, "weight", 1, 6), "weight", 2, None) for each in whole]
+        assert_same_parts(*again)
+        cuts = [windows(each, "weight", lambda *_: [0, 4, 7, 9]) for each in whole]
+        for (low, first), (other, second) in zip(*cuts, strict=True):
+            assert (low, len(first)) == (other, len(second))
+            assert_same_parts(first.partition(), second.partition())
+
+
+def assert_same_parts(host, device):
+    assert device.ids.columns[0].tolist() == host.ids.columns[0].to_pylist()
+    assert (host.order, host.num_rows) == (device.order, device.num_rows)
+    np.testing.assert_array_equal(host.ids.in_user_order(), device.ids.in_user_order())
+    assert_same(host.given, device.given)
+    mine, others = host.vertex_columns, device.vertex_columns
+    assert mine.missing == others.missing
+    np.testing.assert_array_equal(mine.listed, others.listed)
+    np.testing.assert_array_equal(mine.columns["value"], others.columns["value"])
+    assert_same(device.on_host().given, host.given)

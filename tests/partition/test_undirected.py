@@ -38,7 +38,7 @@ def made(module, n, rows, kind, rank=None, cut=0):
             runs.append(Coo(source, destination, np.empty(0, np.uint32), columns))
         else:
             runs.append(Pairs(source, destination, None, columns))
-    found = module.undirected(n, runs, np.uint32, rank)
+    found, _ = module.undirected(n, runs, np.uint32, rank)
     assert found.neighbours.dtype == np.uint32
     ends = np.repeat(np.arange(n), np.diff(found.offsets.astype(np.int64)))
     for v in range(n):

@@ -24,12 +24,13 @@ def toward(
 
 
 def at_ghosts(program: VertexProgram, view: RankView) -> dict[str, np.ndarray]:
-    """The columns of the vertices frame; those that the program reads are right for ghosts too."""
-    columns = dict(view.vertex_columns)
+    """The columns of the vertices frame that the program reads, right for ghosts too."""
+    given = view.vertex_columns
     read = {declared.vertices for declared in program.state.values() if declared.vertices}
-    for name in sorted(read & columns.keys()):
-        if columns[name].dtype.kind in "biuf":  # others are refused
-            columns[name] = view.at_ghosts(columns[name].copy())
+    columns = {name: given[name] for name in sorted(read & given.keys())}
+    for name, column in columns.items():
+        if column.dtype.kind in "biuf":  # others are refused
+            columns[name] = view.at_ghosts(column.copy())
     return columns
 
 

@@ -59,6 +59,25 @@ def choose(array: Any, keep: Any) -> Any:
     return parts[0] if len(parts) == 1 else xp.concatenate([array[:0], *parts])
 
 
+def packed(flags: Any) -> Any:
+    """Flags as bits, eight in a byte, the first in its highest bit."""
+    xp = module_of(flags)
+    parts = [
+        xp.packbits(flags[8 * part.start : 8 * part.stop]) for part in blocks(-(-len(flags) // 8))
+    ]
+    return xp.concatenate(parts) if parts else xp.empty(0, xp.uint8)
+
+
+def unpacked(bits: Any, count: int) -> Any:
+    """The flags of `packed`."""
+    xp = module_of(bits)
+    flags = xp.empty(count, bool)
+    for part in blocks(len(bits)):
+        here = flags[8 * part.start : 8 * part.stop]
+        here[...] = xp.unpackbits(bits[part])[: len(here)]
+    return flags
+
+
 def offset_type(total: int) -> Any:
     """Type of offsets into so many elements."""
     return np.uint32 if total < 2**32 else np.uint64

@@ -9,15 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphgpu.partition.as_given import AsGiven
 from dask_graphgpu.partition.build import SAMPLE, dense_dtype
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.device.arrays import module_of
 from dask_graphgpu.partition.device.csr import Pairs, from_pairs, mirrored
-from dask_graphgpu.partition.device.host import to_new_memory
+from dask_graphgpu.partition.device.host import as_given_on_host, to_new_memory
 from dask_graphgpu.partition.device.ids import DeviceIds, as_arrow, nbytes_of
 from dask_graphgpu.partition.device.masks import all_true, count_true
 from dask_graphgpu.partition.device.memory import told
-from dask_graphgpu.partition.device.numbering import number
+from dask_graphgpu.partition.device.numbering import Numbering, number
 from dask_graphgpu.partition.device.rows import DeviceRows
 from dask_graphgpu.partition.device.undirected import undirected
 from dask_graphgpu.partition.empty import NoVertices
@@ -99,6 +100,7 @@ class DevicePartition(Partition):
             self.layout,
             columns,
             self.num_rows,
+            as_given=None if self.as_given is None else as_given_on_host(self.as_given),
         )
 
 
@@ -132,15 +134,48 @@ def build(
         raise NoVertices
     ends = [end for chunk in edges for end in (chunk.source, chunk.destination)]
     given = [*ends, *(chunk.vertex for chunk in vertices)]
-    numbering = number(given, len(ends), dense_dtype)
+    numbering = [number(given, len(ends), dense_dtype)]
+    held = [chunk.columns for chunk in edges] or [carried]
+    edges.clear()
+    del ends, given
+    made = of_numbered(numbering, held, vertices, layout, stage)
+    made.took = {"build": time.monotonic() - began}
+    stage.step()
+    return made
+
+
+def of_numbered(
+    given: list[Numbering],
+    held: list[dict[str, Any]],
+    vertices: Sequence[DeviceVertices],
+    layout: Layout,
+    stage: Stage,
+) -> DevicePartition:
+    """The partition of edges whose vertices have their numbers: their order is chosen, and edges sorted into rows.
+
+    Parameters
+    ----------
+    given : list of one Numbering
+        Of the ends of edges, and of the vertices frame; it is emptied.
+    held : list of dict of arrays
+        What the edges carry, without edges arrays of no length; it is emptied.
+    """
+    numbering = given.pop()
     num_vertices = len(numbering.ids[0])
     table, codes = numbering.table, numbering.codes
     xp = module_of(table)
+    num_ends = len(codes) - len(vertices)
     forward = layout.by == "source" or not layout.directed
     runs = [
-        Pairs(*(pair if forward else pair[::-1]), table, chunk.columns)
-        for chunk, pair in zip(edges, zip(codes[::2], codes[1::2], strict=False), strict=False)
+        Pairs(*(pair if forward else pair[::-1]), table, columns)
+        for pair, columns in zip(
+            zip(codes[:num_ends:2], codes[1:num_ends:2], strict=True), held, strict=False
+        )
     ]
+    if not runs:  # vertices only
+        none = xp.empty(0, table.dtype)
+        runs = [Pairs(none, none, table, held[0])]
+    held.clear()
     sides = [(run.rows, run.neighbours) for run in runs]
     degrees, position = numbering.ends.sum(axis=0), None
     if layout.order == "degree" or (
@@ -152,24 +187,18 @@ def build(
         table = position[table]
         runs = [replace(run, table=table) for run in runs]
     balanced = all_true(numbering.ends[0] == numbering.ends[1])
-    columns = _vertex_columns(vertices, codes[len(ends) :], table, num_vertices)
+    columns = _vertex_columns(vertices, codes[num_ends:], table, num_vertices)
     ids = DeviceIds(numbering.ids, position)
-    del numbering, codes, given, ends, sides, degrees
+    del numbering, codes, sides, degrees
     num_rows = sum(map(len, runs))
-    edges.clear()
     stage.step("sorting edges into rows")
     as_given = layout.directed or (balanced and mirrored(runs))
-    if not runs:  # vertices only
-        none = xp.empty(0, table.dtype)
-        runs = [Pairs(none, none, None, carried)]
+    aside = None if layout.directed else AsGiven()
     if as_given:
         rows = from_pairs(num_vertices, runs, table.dtype)
     else:
-        rows = undirected(num_vertices, runs, table.dtype, ids.rank)
-    made = DevicePartition(ids, rows, layout, columns, num_rows)
-    made.took = {"build": time.monotonic() - began}
-    stage.step()
-    return made
+        rows, aside = undirected(num_vertices, runs, table.dtype, ids.rank)
+    return DevicePartition(ids, rows, layout, columns, num_rows, as_given=aside)
 
 
 def _same_columns(edges: list[DeviceEdges]) -> list[DeviceEdges]:
@@ -221,5 +250,10 @@ def _vertex_columns(
         missing[name] = num_vertices - count_true(known)
         if missing[name]:
             gaps[name] = known
-    repeated = sum(map(len, rows)) - len(xp.unique(xp.concatenate(rows))) if rows else 0
-    return VertexColumns(columns, missing, repeated, gaps)
+    if not rows:
+        return VertexColumns(columns, missing, 0, gaps)
+    listed = xp.zeros(num_vertices, bool)
+    for row in rows:
+        listed[row] = True
+    repeated = sum(map(len, rows)) - count_true(listed)
+    return VertexColumns(columns, missing, repeated, gaps, listed=listed)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
+from dask_graphgpu.partition.as_given import AsGiven
 from dask_graphgpu.partition.chunk import to_host
 
 _PIECE = 1 << 25  # bytes that come at once, while those before are copied on
@@ -44,6 +45,17 @@ def to_new_memory(array: Any) -> np.ndarray:
             coming = fetched(k + 1)
         for_blocks(_copy, even_blocks(len(room)), room, there[start : start + len(room)])
     return host
+
+
+def as_given_on_host(aside: AsGiven) -> AsGiven:
+    """The same in host memory."""
+    return AsGiven(
+        None if aside.turned is None else to_new_memory(aside.turned),
+        to_new_memory(aside.places).astype(np.int64, copy=False),
+        to_new_memory(aside.rows),
+        to_new_memory(aside.neighbours),
+        {name: to_new_memory(column) for name, column in aside.columns.items()},
+    )
 
 
 def _copy(lo: int, hi: int, given: np.ndarray, to: np.ndarray) -> None:

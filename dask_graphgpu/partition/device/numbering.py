@@ -51,7 +51,7 @@ def number(
     ids, codes = composite(list(zip(*parts, strict=True)))
     xp = module_of(codes[0])
     table = xp.arange(len(ids[0]), dtype=dtype_of(len(ids[0])))
-    return Numbering(ids, codes, table, _ends(xp, codes[:num_ends], len(table)))
+    return Numbering(ids, codes, table, ends_of(xp, codes[:num_ends], len(table)))
 
 
 def _number_range(
@@ -69,7 +69,7 @@ def _number_range(
         first, codes = 0, parts  # no copy of the columns
     else:
         codes = [_distance(part, first) for part in parts]
-    ends = _ends(xp, codes[:num_ends], last - first)
+    ends = ends_of(xp, codes[:num_ends], last - first)
     present = ends.any(axis=0)
     for code in codes[num_ends:]:
         present[code] = True
@@ -80,7 +80,7 @@ def _number_range(
     return Numbering([ids], codes, table, ends[:, found])
 
 
-def _ends(xp: Any, codes: Sequence[Any], size: int) -> Any:
+def ends_of(xp: Any, codes: Sequence[Any], size: int) -> Any:
     """How often each code is a source and a destination, int64 of shape (2, size)."""
     ends = xp.zeros((2, size), xp.int64)
     for i, code in enumerate(codes):
@@ -110,7 +110,7 @@ def composite(columns: Sequence[Sequence[Any]]) -> tuple[list[Any], list[Any]]:
         ]
         codes, both = _ranked(pairs)
         first, second = both // len(values), both % len(values)
-        distinct = [_take(part, first) for part in distinct] + [_take(values, second)]
+        distinct = [taken_rows(part, first) for part in distinct] + [taken_rows(values, second)]
     return distinct, codes
 
 
@@ -127,7 +127,8 @@ def _ranked(parts: Sequence[Any]) -> tuple[list[Any], Any]:
     return [xp.searchsorted(values, part) for part in parts], values
 
 
-def _take(part: Any, rows: Any) -> Any:
+def taken_rows(part: Any, rows: Any) -> Any:
+    """Some rows of an id column."""
     if not hasattr(part, "iloc"):
         return part[rows]
     from dask_graphgpu.partition.device.columns import taken

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dask_graphgpu.exchange.ranks import Ranks
+from dask_graphgpu.partition.as_given import AsGiven
 from dask_graphgpu.partition.chunk import EdgeChunk, to_host
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.device.arrays import blocks, count
 from dask_graphgpu.partition.device.csr import Pairs, from_pairs, mirror_sum
-from dask_graphgpu.partition.device.host import to_new_memory
+from dask_graphgpu.partition.device.host import as_given_on_host, to_new_memory
 from dask_graphgpu.partition.device.masks import count_true
 from dask_graphgpu.partition.device.undirected import undirected
 from dask_graphgpu.partition.ranks.local import Ghosts
@@ -145,7 +146,7 @@ class OnDevice(OnHost):
         del last
         return _on_host(from_pairs(num_local, runs, dtype))
 
-    def settled(self, entries: list[Entries], numbers: np.ndarray) -> Adjacency:
+    def settled(self, entries: list[Entries], numbers: np.ndarray) -> tuple[Adjacency, AsGiven]:
         dtype = entries[0].neighbours.dtype
         runs = [
             Pairs(each.rows, each.neighbours, None, each.columns, back)
@@ -153,7 +154,8 @@ class OnDevice(OnHost):
         ]
         entries.clear()
         order = self._xp.asarray(numbers)
-        return _on_host(undirected(len(numbers), runs, dtype, order, both=False))
+        rows, aside = undirected(len(numbers), runs, dtype, order, both=False)
+        return _on_host(rows), as_given_on_host(aside)
 
     # -- parts of `shuffle` -------------------------------------------------------------------------
 

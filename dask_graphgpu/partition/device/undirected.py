@@ -6,18 +6,19 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphgpu.partition.as_given import AsGiven, tolerance
 from dask_graphgpu.partition.csr import Adjacency
-from dask_graphgpu.partition.device.arrays import count, module_of, offset_type, segments
+from dask_graphgpu.partition.device.arrays import count, module_of, offset_type, packed, segments
 from dask_graphgpu.partition.device.csr import Pairs, from_pairs
 from dask_graphgpu.partition.device.masks import any_true, count_true
-from dask_graphgpu.partition.undirected import marked_dtype, tolerance
+from dask_graphgpu.partition.undirected import marked_dtype
 
 _ONE = np.uint64(1)
 
 
 def undirected(
     num_vertices: int, runs: list[Pairs], dtype: Any, rank: Any = None, *, both: bool = True
-) -> Adjacency:
+) -> tuple[Adjacency, AsGiven]:
     """Rows from runs of edges, each edge in the rows of both ends; ``runs`` is emptied.
 
     As `partition.undirected.undirected`. Cost: as of `from_pairs`, and a sort of the edges between
@@ -27,7 +28,7 @@ def undirected(
     return settle(from_pairs(num_vertices, runs, wide, marked=True, both=both), dtype, rank)
 
 
-def settle(marked: Adjacency, dtype: Any, rank: Any = None) -> Adjacency:
+def settle(marked: Adjacency, dtype: Any, rank: Any = None) -> tuple[Adjacency, AsGiven]:
     """As `partition.undirected.settle`."""
     xp = module_of(marked.neighbours)
     back = (marked.neighbours & marked.neighbours.dtype.type(1)).astype(bool)
@@ -42,14 +43,21 @@ def settle(marked: Adjacency, dtype: Any, rank: Any = None) -> Adjacency:
         weight = columns["weight"][some] if "weight" in columns else None
         drop[some] = ~_chosen(xp, ends, weight, back[some], first[0] < first[1])
     if not any_true(drop):
-        return Adjacency(offsets, neighbours, columns)
+        return Adjacency(offsets, neighbours, columns), AsGiven(packed(back))
     keep = ~drop
+    left = xp.flatnonzero(drop & ~back)
+    aside = AsGiven(
+        packed(back[keep]),
+        left - xp.cumsum(back)[left],
+        rows[left],
+        neighbours[left],
+        {name: column[left] for name, column in columns.items()},
+    )
     counts = count(rows[keep], marked.num_vertices)
     shorter = xp.zeros(marked.num_vertices + 1, offset_type(count_true(keep)))
     xp.cumsum(counts, out=shorter[1:], dtype=shorter.dtype)
-    return Adjacency(
-        shorter, neighbours[keep], {name: column[keep] for name, column in columns.items()}
-    )
+    kept = {name: column[keep] for name, column in columns.items()}
+    return Adjacency(shorter, neighbours[keep], kept), aside
 
 
 def _joined_both_ways(xp: Any, rows: Any, neighbours: Any, back: Any) -> Any:

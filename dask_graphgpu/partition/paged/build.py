@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,10 +17,11 @@ from dask_graphgpu.partition.csr import Coo, mirror_sum
 from dask_graphgpu.partition.empty import NoVertices
 from dask_graphgpu.partition.ids import Names, VertexIds, common_type, shift_range, unite
 from dask_graphgpu.partition.layout import Layout
+from dask_graphgpu.partition.paged.as_given import AsGivenWriter, PagedAsGiven
 from dask_graphgpu.partition.paged.folder import SpillFolder
 from dask_graphgpu.partition.paged.limits import Limits
 from dask_graphgpu.partition.paged.rows import PagedPartition
-from dask_graphgpu.partition.paged.sort import Edges, sorted_rows
+from dask_graphgpu.partition.paged.sort import Edges, PagedAdjacency, sorted_rows
 from dask_graphgpu.partition.partition import VertexColumns
 from dask_graphgpu.partition.undirected import mark, marked_dtype
 from dask_graphgpu.partition.weight_fault import WeightFault
@@ -102,22 +103,51 @@ def build(
                     },
                 )
 
+    work = (limits.memory - floor) // 2
+    rows, directions = on_disk(
+        edges, num_vertices, known.rows, dtype, known.kinds, layout, folder, limits, work
+    )
+    ids_of = VertexIds(ids, None)
+    made = PagedPartition(
+        ids_of, rows, layout, given, known.rows, fault=known.fault, directions=directions
+    )
+    made.took = {"build": time.monotonic() - began}
+    return made
+
+
+def on_disk(
+    edges: Callable[[], Iterator[Edges]],
+    num_vertices: int,
+    number: int,
+    dtype: np.dtype[Any],
+    kinds: Mapping[str, np.dtype[Any]],
+    layout: Layout,
+    folder: SpillFolder,
+    limits: Limits,
+    work: int,
+) -> tuple[PagedAdjacency, PagedAsGiven | None]:
+    """Rows of edges in any order, and what those of an undirected graph do not say of edges that carry something.
+
+    ``edges`` gives all of them, ``number`` in all, each time that it is called; other parameters are those of
+    `sorted_rows`.
+    """
     both = not layout.directed and not _mirrored(edges(), num_vertices, dtype)
+    aside = AsGivenWriter(dtype, kinds, folder, limits.page_bytes) if both and kinds else None
     rows = sorted_rows(
         _both(edges(), marked_dtype(num_vertices, dtype)) if both else edges(),
         num_vertices,
-        known.rows * (2 if both else 1),
+        number * (2 if both else 1),
         dtype,
-        known.kinds,
+        kinds,
         folder,
         limits,
-        (limits.memory - floor) // 2,
+        work,
         marked=both,
+        aside=aside,
     )
-    ids_of = VertexIds(ids, None)
-    made = PagedPartition(ids_of, rows, layout, given, known.rows, fault=known.fault)
-    made.took = {"build": time.monotonic() - began}
-    return made
+    if both:
+        return rows, None if aside is None else aside.close()
+    return rows, None if layout.directed else PagedAsGiven(None, {})
 
 
 class _Known:

@@ -9,8 +9,10 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from dask_graphgpu.errors import EngineUnavailable
+from dask_graphgpu.partition.as_given import refuse_lost
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.paged import rowwise
+from dask_graphgpu.partition.paged.as_given import PagedAsGiven
 from dask_graphgpu.partition.paged.sort import Edges, PagedAdjacency, sorted_rows
 from dask_graphgpu.partition.paged.window import Window, even_spans
 from dask_graphgpu.partition.partition import Partition
@@ -111,10 +113,17 @@ class PagedView(View):
 
 
 class PagedPartition(Partition):
-    """As `Partition`, with the edges in pages of this process, which go when it does."""
+    """As `Partition`, with the edges in pages of this process, which go when it does.
+
+    ``directions`` : in place of ``as_given``, of an undirected graph whose edges carry something.
+    """
 
     paged: ClassVar[bool] = True
     rows_kind: ClassVar[type[Rows]] = PagedRows
+
+    def __init__(self, *given: Any, directions: PagedAsGiven | None = None, **more: Any) -> None:
+        super().__init__(*given, **more)
+        self.directions = directions
 
     def __reduce__(self) -> NoReturn:
         raise EngineUnavailable(
@@ -132,6 +141,7 @@ class PagedPartition(Partition):
     def disk_bytes(self) -> int:
         """Bytes of the pages of all rows that are held."""
         arrays = {id(a): a for rows in self._all() for a in rows.arrays.values()}
+        arrays |= {} if self.directions is None else {id(a): a for a in self.directions.arrays}
         return sum(array.nbytes for array in arrays.values())
 
     @property
@@ -142,6 +152,8 @@ class PagedPartition(Partition):
     def view(self, rule: str, weight: bool = True, columns: tuple[str, ...] = ()) -> View:
         _, rows, names = self.under(rule, weight, columns)
         assert isinstance(rows, PagedRows)
+        if self.directions is not None and (lost := self.directions.lost & {*columns}):
+            refuse_lost(min(lost))
         columns_of = self.vertex_columns
         return PagedView(rows, names=names, vertex_columns=columns_of, user_rank=self.ids.rank)
 

@@ -15,6 +15,7 @@ from dask_graphgpu.errors import SpillError
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import num_threads
 from dask_graphgpu.partition.csr import Adjacency, Coo, from_coo, offsets_of
+from dask_graphgpu.partition.paged.as_given import AsGivenWriter
 from dask_graphgpu.partition.paged.files import PagedArray, PageWriter, create, full, write
 from dask_graphgpu.partition.paged.folder import SpillFolder
 from dask_graphgpu.partition.paged.limits import AT_ONCE, REQUEST, Limits
@@ -130,6 +131,7 @@ def sorted_rows(
     work: int,
     *,
     marked: bool = False,
+    aside: AsGivenWriter | None = None,
 ) -> PagedAdjacency:
     """Rows of some edges, neighbours ascending within a row.
 
@@ -145,6 +147,8 @@ def sorted_rows(
         Bytes of memory that this may take beside a few arrays over the vertices.
     marked : bool
         Neighbours are given with `undirected.mark`, and the rows are settled.
+    aside : AsGivenWriter, optional
+        Takes what settled rows do not say.
 
     Raises
     ------
@@ -156,7 +160,8 @@ def sorted_rows(
     number_of = min(max(-(-2 * number // most), 1), _MOST_BUCKETS, max(num_vertices, 1))
     bounds = np.linspace(0, num_vertices, number_of + 1).astype(np.int64)
     ends = np.dtype(marked_dtype(num_vertices, dtype) if marked else dtype)
-    _sort(edges, bounds, most, made, _Kinds(ends, dict(kinds), marked), folder, limits)
+    of = _Kinds(ends, dict(kinds), marked)
+    _sort(edges, bounds, most, made, aside, of, folder, limits)
     rows = made.close()
     give_back()
     return rows
@@ -202,6 +207,7 @@ def _sort(
     bounds: np.ndarray,
     most: int,
     made: RowWriter,
+    aside: AsGivenWriter | None,
     kinds: _Kinds,
     folder: SpillFolder,
     limits: Limits,
@@ -218,11 +224,13 @@ def _sort(
             if len(bucket) > most:
                 within = bucket.bounds(most, limits)
                 runs = bucket.runs(min(most, limits.run_length))
-                _sort(runs, within, most, made, kinds, folder, limits)
+                _sort(runs, within, most, made, aside, kinds, folder, limits)
             elif len(bucket):
                 rows = bucket.sorted()
                 if kinds.marked:
-                    rows = settle(rows, made.dtype, first=bucket.first)
+                    rows, given = settle(rows, made.dtype, first=bucket.first)
+                    if aside is not None:
+                        aside.append(bucket.first, rows, given)
                 made.append(bucket.first, rows)
             bucket.close()
     finally:

@@ -11,6 +11,7 @@ import numpy as np
 
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.exchange.ranks import Ranks
+from dask_graphgpu.partition.as_given import AsGiven
 from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk, reading
 from dask_graphgpu.partition.device.on_ranks import OnDevice
 from dask_graphgpu.partition.host_memory import give_back
@@ -152,13 +153,15 @@ def share_of(
     # The same numbers stand there.
     places = replace(places, own=local.numbers[: local.border.num_owned])
     ids = RankIds(*known, places)
+    aside = None if layout.directed else AsGiven()
     if layout.directed:
         into = passes.rows(entries, len(local.numbers))
         out = passes.rows(entries, len(local.numbers))
     elif len(entries) == 1:
         into = out = passes.rows(entries, len(local.numbers))
     else:
-        into = out = passes.settled(entries, local.numbers)
+        out, aside = passes.settled(entries, local.numbers)
+        into = out
     shares = Shares.of(ranks, local, out, into)
     order = "degree" if by_degree else "input"
     levels = None
@@ -166,7 +169,18 @@ def share_of(
         root = None if layout.root is None else int(ids.find([layout.root])[0])
         levels = find_levels(out, local.border.num_owned, local.numbers, root, local.border)
     made = RankPartition(
-        ids, local, out, into, layout, order, columns, agreed.num_rows, shares, levels, agreed.fault
+        ids,
+        local,
+        out,
+        into,
+        layout,
+        order,
+        columns,
+        agreed.num_rows,
+        shares,
+        levels,
+        agreed.fault,
+        aside,
     )
     if levels is not None:
         made.order_by_layers()

@@ -163,6 +163,9 @@ def _columns_of(whole: Partition) -> Callable[[np.ndarray, int], VertexColumns]:
 
         columns = {name: ours(column) for name, column in held.columns.items()}
         known = {name: ours(column) for name, column in held.known.items()}
-        return VertexColumns(columns, held.missing, held.repeated, known, whole.num_vertices)
+        listed = None if held.listed is None else ours(held.listed)
+        return VertexColumns(
+            columns, held.missing, held.repeated, known, whole.num_vertices, listed
+        )
 
     return columns_of

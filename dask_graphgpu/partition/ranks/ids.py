@@ -35,42 +35,42 @@ class RankIds:
     def __init__(
         self, homes: Homes, ids: list[pa.Array], splits: list[tuple[Any, ...]], places: Places
     ) -> None:
-        self._homes = homes
-        self._here = VertexIds(ids, None)
-        self._splits = splits
-        self._places = places
+        self.homes = homes
+        self.here = VertexIds(ids, None)
+        self.splits = splits
+        self.places = places
         self._own: np.ndarray | None = None
         self._beside: Any = None
 
     def __len__(self) -> int:
         """Vertices of the whole graph."""
-        return len(self._homes)
+        return len(self.homes)
 
     @property
     def kinds(self) -> list[str]:
         """Type of each id column, in words."""
-        return self._here.kinds
+        return self.here.kinds
 
     @property
     def nbytes(self) -> int:
         """Bytes on this rank, without the numbers of its own vertices."""
-        places = self._places
-        return self._here.nbytes + places.at_home.nbytes + places.ascending.nbytes
+        places = self.places
+        return self.here.nbytes + places.at_home.nbytes + places.ascending.nbytes
 
     def in_user_order(self) -> np.ndarray:
         """Local ids of this rank's own vertices, in ascending order of the user's ids."""
-        return self._places.ascending
+        return self.places.ascending
 
     def in_user_order_beside(self, values: Any) -> Any:
         """`in_user_order` on the GPU where ``values`` are; brought there once."""
         if self._beside is None:
-            self._beside = np.asarray(self._places.ascending, like=values)
+            self._beside = np.asarray(self.places.ascending, like=values)
         return self._beside
 
     def own_numbers(self) -> np.ndarray:
         """Numbers of this rank's own vertices, ascending: those of `in_user_order`."""
         if self._own is None:
-            self._own = self._places.own.take(self._places.ascending)
+            self._own = self.places.own.take(self.places.ascending)
         return self._own
 
     def find(self, values: Sequence[Any]) -> np.ndarray:
@@ -84,9 +84,9 @@ class RankIds:
             On every rank: one of them is not a vertex; the message names it and the type of the
             graph's ids.
         """
-        here = [self._here.find_row(value) for value in values]
-        known = [-1 if row is None else self._homes.first + row for row in here]
-        every = self._homes.ranks.all_gather(np.array(known, np.int64))
+        here = [self.here.find_row(value) for value in values]
+        known = [-1 if row is None else self.homes.first + row for row in here]
+        every = self.homes.ranks.all_gather(np.array(known, np.int64))
         found: np.ndarray = np.max(every, axis=0)
         for value, number in zip(values, found.tolist(), strict=True):
             if number < 0:
@@ -99,7 +99,7 @@ class RankIds:
         Collective; every rank gives a table of its own, which may be empty and of any type then.
         Cost: the distinct ids go to their homes, their numbers come back.
         """
-        kinds = [column.type for column in self._here.columns]
+        kinds = [column.type for column in self.here.columns]
         if len(table[0]):
             kinds = [
                 common_type([own, other.type], "the graph's ids and those given")
@@ -109,9 +109,9 @@ class RankIds:
             distinct, (codes,) = composite(columns)
         else:
             distinct, codes = [pa.array([], kind) for kind in kinds], np.empty(0, np.uint32)
-        cuts = np.array(cuts_of(distinct, self._splits))
+        cuts = np.array(cuts_of(distinct, self.splits))
         numbers = np.empty(len(distinct[0]), np.int64)
-        ranks = self._homes.ranks
+        ranks = self.homes.ranks
         for parts in rounds(ranks, cuts):
             asked = tables_to_all(ranks, [[c[part] for c in distinct] for part in parts])
             replies = [self._numbers(each) for each in asked]
@@ -127,7 +127,7 @@ class RankIds:
         Collective; every rank gives numbers of its own. Cost: the distinct numbers go to their
         homes, the ids come back.
         """
-        numbers = np.asarray(numbers).astype(self._homes.dtype, copy=False)
+        numbers = np.asarray(numbers).astype(self.homes.dtype, copy=False)
         asked = numbers if valid is None else numbers[valid]
         index: np.ndarray | None = None
         if (asked[1:] < asked[:-1]).any():  # own vertices in the order of their ids are ascending
@@ -156,11 +156,11 @@ class RankIds:
         local ids of own vertices, one a row, uint32 or uint64
         columns
         """
-        ranks = self._homes.ranks
-        numbers = np.asarray(numbers).astype(self._homes.dtype, copy=False)
+        ranks = self.homes.ranks
+        numbers = np.asarray(numbers).astype(self.homes.dtype, copy=False)
         distinct, codes = distinct_numbers(numbers, len(self))
-        places = self._homes.ask(distinct, self._places.at_home).take(codes)
-        owners = self._places.owners(places)
+        places = self.homes.ask(distinct, self.places.at_home).take(codes)
+        owners = self.places.owners(places)
         order = np.argsort(owners, kind="stable")
         cuts = np.searchsorted(owners[order], np.arange(1, ranks.size))
 
@@ -168,29 +168,29 @@ class RankIds:
             parts = ranks.all_to_all(np.split(column[order], cuts))
             return np.concatenate(parts)
 
-        first = self._places.bounds[ranks.rank]
-        local = sent(places) - self._homes.dtype.type(first)
+        first = self.places.bounds[ranks.rank]
+        local = sent(places) - self.homes.dtype.type(first)
         return local, [sent(np.asarray(column)) for column in columns]
 
     def _numbers(self, table: Sequence[pa.Array]) -> np.ndarray:
         """Numbers of ids that this rank is home to, -1 for those of no vertex."""
-        rows, known = self._here.find_rows(table)
-        return np.where(known, rows + self._homes.first, -1)
+        rows, known = self.here.find_rows(table)
+        return np.where(known, rows + self.homes.first, -1)
 
     def _taken(self, numbers: np.ndarray) -> list[pa.Array]:
         """The ids of ascending numbers. Collective."""
-        homes, ranks = self._homes, self._homes.ranks
+        homes, ranks = self.homes, self.homes.ranks
         cuts = homes.cuts(numbers)
         pieces: list[list[list[pa.Array]]] = [[] for _ in range(ranks.size)]
         for parts in rounds(ranks, cuts):
             asked = ranks.all_to_all([numbers[part] for part in parts])
-            replies = [[_rows(c, each, homes.first) for c in self._here.columns] for each in asked]
+            replies = [[_rows(c, each, homes.first) for c in self.here.columns] for each in asked]
             for piece, reply in zip(pieces, tables_to_all(ranks, replies), strict=True):
                 piece.append(reply)
         got = [reply for piece in pieces for reply in piece]
         return [
             pa.concat_arrays([column[:0], *(table[k] for table in got)])
-            for k, column in enumerate(self._here.columns)
+            for k, column in enumerate(self.here.columns)
         ]
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
+from dask_graphgpu.partition.as_given import AsGiven
 from dask_graphgpu.partition.csr import Adjacency, Coo, from_coo, mirror_sum
 from dask_graphgpu.partition.ranks.local import Ghosts
 from dask_graphgpu.partition.ranks.numbering import EdgeRun
@@ -97,8 +98,10 @@ class OnHost:
         del last
         return from_coo(num_local, runs, dtype)
 
-    def settled(self, entries: list[Entries], numbers: np.ndarray) -> Adjacency:
+    def settled(self, entries: list[Entries], numbers: np.ndarray) -> tuple[Adjacency, AsGiven]:
         """Rows of an undirected graph over all local vertices, of entries by both ends, which go.
+
+        Beside them is what they do not say of the rows of the frame whose sources are here.
 
         ``numbers`` : of the local vertices, in the order of the user's ids.
         """

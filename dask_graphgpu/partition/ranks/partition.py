@@ -10,6 +10,7 @@ import numpy as np
 
 from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.partition import rowwise
+from dask_graphgpu.partition.as_given import AsGiven, check_columns
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.layered import Layered, Levels
 from dask_graphgpu.partition.layout import Layout
@@ -72,6 +73,8 @@ class RankPartition:
         The layer of each vertex that is here, of a layered graph.
     fault : WeightFault, optional
         What is wrong with the weights of the whole graph.
+    as_given : AsGiven, optional
+        Of an undirected graph what its rows do not say of those of the frame whose sources are owned.
     """
 
     def __init__(
@@ -87,6 +90,7 @@ class RankPartition:
         shares: Shares,
         levels: Levels | None = None,
         fault: WeightFault | None = None,
+        as_given: AsGiven | None = None,
     ) -> None:
         self.ids = ids
         self.border = local.border
@@ -100,6 +104,7 @@ class RankPartition:
         self.shares = shares
         self.levels = levels
         self.fault = fault
+        self.as_given = as_given
         self.took: dict[
             str, float
         ] = {}  # seconds to "read" what this rank has read, and to "build"
@@ -130,6 +135,7 @@ class RankPartition:
         rows += [each for held in self._rows.values() for each in (held.out, held.into)]
         arrays = [self.numbers, *self.vertex_columns.columns.values(), *self.border.sends]
         arrays += [] if self.levels is None else [self.levels.level]
+        arrays += [] if self.as_given is None else self.as_given.arrays
         arrays += [array for layered in self.layers() for array in layered.arrays()]
         for adjacency in rows:
             arrays += [adjacency.offsets, adjacency.neighbours, *adjacency.columns.values()]
@@ -163,6 +169,8 @@ class RankPartition:
         ------
         IntegerOverflow
             Summed weights do not fit.
+        InvalidArgument
+            As of `Partition.view`.
         """
         held = tuple(self.out.columns)
         key = chosen_rule(self.layout, held, rule, weight, columns)
@@ -178,8 +186,12 @@ class RankPartition:
         # Summing the repeats of edges without weights gives them one.
         names = names if self._plain else tuple(rows.out.columns)
         if (key, names) not in self._views:
+            check_columns(self.out, self.as_given, names if columns else (), self._any)
             self._views[key, names] = self._view_of(rows, names)
         return self._views[key, names]
+
+    def _any(self, found: bool) -> bool:
+        return bool(self.ranks.max(int(found)))
 
     def _rows_under(self, rule: str, names: tuple[str, ...]) -> _Rows:
         def merged(rows: Adjacency) -> Adjacency:

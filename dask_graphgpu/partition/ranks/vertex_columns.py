@@ -44,7 +44,9 @@ def vertex_columns(
         missing[name] = int(ranks.sum(num_owned - int(has.sum())))
         if missing[name]:
             gaps[name] = has
-    return VertexColumns(columns, missing, repeated, gaps, int(bounds[-1]))
+    listed = np.zeros(num_local, bool)
+    listed[:num_owned] = seen
+    return VertexColumns(columns, missing, repeated, gaps, int(bounds[-1]), listed)
 
 
 def _arriving(

@@ -1,0 +1,136 @@
+"""As `partition.filtered`, with edges in pages on disk."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from dask_graphgpu.partition.bounds import Bound, within
+from dask_graphgpu.partition.build import listed_vertices, vertex_columns
+from dask_graphgpu.partition.empty import NoVertices
+from dask_graphgpu.partition.filtered import SomeRows, fault_left, ids_left
+from dask_graphgpu.partition.ids import Names, VertexIds
+from dask_graphgpu.partition.paged.build import on_disk
+from dask_graphgpu.partition.paged.limits import in_memory_bytes
+from dask_graphgpu.partition.paged.rows import PagedPartition, edges_of, work_bytes
+from dask_graphgpu.partition.paged.sort import Edges, PagedAdjacency
+from dask_graphgpu.partition.paged.window import Window, even_spans
+from dask_graphgpu.partition.partition import Partition
+
+_TURNED = "\0turned"  # no name of a column
+
+
+def filtered(
+    partition: PagedPartition, column: str, low: Bound, high: Bound, number: int | None = None
+) -> Partition:
+    """The partition that building the rows with ``low <= column < high`` gives.
+
+    It is in memory where it fits graphgpu.host-memory-limit beside what is there of the whole, else in new pages on
+    the same disks. Cost: a pass over neighbours and the column, unless the ``number`` of rows is given; one over all
+    edges, or two for new pages, which are sorted there as by a build; and one over the vertices. Ids are not compared.
+
+    Raises
+    ------
+    NoVertices
+    SpillError, LimitTooSmall
+    """
+    given, directed = partition.given, partition.layout.directed
+    assert isinstance(given, PagedAdjacency)
+    if number is None:
+        values = values_of(partition, column)
+        number = sum(int(np.count_nonzero(within(each, low, high))) for each in values)
+    carried = sum(each.dtype.itemsize for each in given.columns.values())
+    held = partition.nbytes + in_memory_bytes(number, carried, directed=directed)
+    if held <= given.limits.memory:
+        return _in_memory(partition, column, low, high)
+    return _on_disk(partition, column, low, high, number)
+
+
+def values_of(partition: PagedPartition, column: str) -> Iterator[np.ndarray]:
+    """The values of a column in all rows of the frame, in arrays. One pass over neighbours and the column."""
+    for _, _, columns in rows_given(partition, (column,)):
+        yield columns[column]
+
+
+def rows_given(partition: PagedPartition, names: tuple[str, ...] | None = None) -> Iterator[Edges]:
+    """Rows, neighbours and some columns (None: all) of the rows of the frame as they were given, in runs."""
+    given, aside = partition.given, partition.directions
+    assert isinstance(given, PagedAdjacency)
+    given = given if names is None else given.with_columns(names)
+    if aside is None or aside.turned is None:
+        yield from edges_of(given)
+        return
+    turned: Any = aside.turned
+    marked = replace(given, columns=given.columns | {_TURNED: turned})
+    for rows, neighbours, columns in edges_of(marked):
+        forward = columns.pop(_TURNED) == 0
+        yield rows[forward], neighbours[forward], {n: c[forward] for n, c in columns.items()}
+    left = aside.left
+    total = len(left["rows"])
+    cuts = np.append(np.arange(0, total, given.page_edges), total)
+    spans = even_spans(cuts)
+    for (lo, hi), held in zip(spans.tolist(), Window(left).over(spans), strict=True):
+        if lo < hi:
+            columns = {name: held[f"column {name}"][lo:hi] for name in given.columns}
+            yield held["rows"][lo:hi], held["neighbours"][lo:hi], columns
+
+
+def _chosen(partition: PagedPartition, column: str, low: Bound, high: Bound) -> Iterator[Edges]:
+    """Those of `rows_given` with values within bounds, in memory of their own."""
+    for rows, neighbours, columns in rows_given(partition):
+        keep = within(columns[column], low, high)
+        if keep.any():
+            yield rows[keep], neighbours[keep], {n: c[keep] for n, c in columns.items()}
+
+
+def _in_memory(partition: PagedPartition, column: str, low: Bound, high: Bound) -> Partition:
+    given, layout = partition.given, partition.layout
+    none = np.empty(0, given.neighbours.dtype)
+    found: list[Edges] = [(none, none, {n: np.empty(0, c.dtype) for n, c in given.columns.items()})]
+    found += _chosen(partition, column, low, high)
+    rows, neighbours = (np.concatenate([run[i] for run in found]) for i in (0, 1))
+    turned = layout.directed and layout.by == "destination"
+    ends = (neighbours, rows) if turned else (rows, neighbours)
+    columns = {name: np.concatenate([run[2][name] for run in found]) for name in given.columns}
+    about = partition.ids, partition.vertex_columns, layout, partition.fault
+    return SomeRows(*about, *ends, columns).partition()
+
+
+def _on_disk(
+    partition: PagedPartition, column: str, low: Bound, high: Bound, number: int
+) -> PagedPartition:
+    began, given, layout = time.monotonic(), partition.given, partition.layout
+    assert isinstance(given, PagedAdjacency)
+    about, limits = partition.vertex_columns, given.limits
+    there = np.zeros(len(partition.ids), bool) if about.listed is None else about.listed.copy()
+    faults = set()
+    for rows, neighbours, columns in _chosen(partition, column, low, high):
+        there[rows.astype(np.intp)] = there[neighbours.astype(np.intp)] = True
+        faults.add(fault_left(partition.fault, columns))
+    if not there.any():
+        raise NoVertices
+    ids, place = ids_left(partition.ids, there)
+    size, dtype = len(ids[0]), place.dtype
+
+    def edges() -> Iterator[Edges]:
+        for rows, neighbours, columns in _chosen(partition, column, low, high):
+            yield place.take(rows), place.take(neighbours), columns
+
+    kinds = {name: each.dtype for name, each in given.columns.items()}
+    held = partition.nbytes + place.nbytes + limits.window_bytes(2 * len(given.arrays))
+    made = on_disk(
+        edges, size, number, dtype, kinds, layout, given.folder, limits, work_bytes(held, given)
+    )
+    names = Names(tuple(each.type for each in ids), size, table=tuple(ids), ascending=True)
+    chunks = listed_vertices(about, names, place)
+    values = vertex_columns(chunks, [np.arange(size, dtype=dtype)] * len(chunks), size)
+    values = replace(values, repeated=about.repeated)
+    fault = next((each for each in faults if each is not None), None)
+    ids_of = VertexIds(ids, None)
+    part = PagedPartition(ids_of, made[0], layout, values, number, fault=fault, directions=made[1])
+    part.took = {"build": time.monotonic() - began}
+    return part
