@@ -94,8 +94,13 @@ def read_result(folder="result", column="rank"):
         return None
     names = pyarrow.dataset.dataset(f"data/{folder}", filesystem=fs).files
     assert names == fs.glob(f"data/{folder}/**/*.parquet"), names
-    # PyArrow's own file system, which pandas would take, does not see that an object has been replaced meanwhile.
-    return tokens(pd.concat([pd.read_parquet(name, filesystem=fs) for name in names])[column])
+    return tokens(pd.concat([_read_at_once(fs, name) for name in names])[column])
+
+
+def _read_at_once(fs, name):
+    """An object that is opened once: PyArrow opens a path twice, and takes the footer of one for pages of the other."""
+    with fs.open(name) as file:
+        return pd.read_parquet(file)
 
 
 def read_values():
