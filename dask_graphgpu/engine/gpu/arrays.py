@@ -11,6 +11,7 @@ import cupy
 import numpy as np
 
 from dask_graphgpu.engine.cuda.lower import lowered, may_be_narrow
+from dask_graphgpu.engine.cuda.outline import reads_weighted_degree
 from dask_graphgpu.engine.cuda.packing import Packing
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.device import DeviceView
@@ -18,7 +19,6 @@ from dask_graphgpu.engine.loop import overflow
 from dask_graphgpu.engine.schedule import macros
 from dask_graphgpu.engine.state import Binding, State
 from dask_graphgpu.engine.values import given_columns, initial
-from dask_graphgpu.functions import parameters, plain
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.device import memory
 from dask_graphgpu.partition.view import View
@@ -149,11 +149,7 @@ class Arrays:
     @cached_property
     def weighted_degree(self) -> Any:
         """Sum of their weights; None if no function names it."""
-        if not any(
-            name.endswith("weighted_degree")
-            for role, function in self.program.functions().items()
-            for name in parameters(plain(function, role), role)
-        ):
+        if not reads_weighted_degree(self.program):
             return None
         if not self.binding.view.is_weighted:
             return self.degree
