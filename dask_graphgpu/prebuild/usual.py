@@ -68,7 +68,8 @@ class AskedKernel:
 
 def usual() -> Iterator[AskedKernel]:
     """All of them; programs are lowered meanwhile, which takes no GPU and some seconds."""
-    yield AskedKernel("hop_sums", {})
+    for source in ("building", "hop_sums"):
+        yield AskedKernel(source, {})
     for source in _OVER_IDS:
         yield AskedKernel(source, _TYPES)
     for source, several in _PLAIN.items():

@@ -6,22 +6,14 @@ CuPy's own scatter and masked reads count in 32 bits, so long arrays are gone th
 from __future__ import annotations
 
 from collections.abc import Iterator
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+from dask_graphgpu.partition.device import building
+from dask_graphgpu.partition.device.module import module_of as module_of
+
 BLOCK = 1 << 26  # elements that are worked on at once
-
-
-def module_of(array: Any) -> ModuleType:
-    """NumPy or CuPy, whichever the array belongs to."""
-    if isinstance(array, np.ndarray):
-        return np
-    import cupy
-
-    module: ModuleType = cupy
-    return module
 
 
 def blocks(length: int) -> Iterator[slice]:
@@ -44,12 +36,9 @@ def add_at(sums: Any, index: Any, values: Any) -> None:
 
 def count(values: Any, size: int) -> Any:
     """How often each of ``0..size`` occurs, int64."""
-    xp = module_of(values)
-    if xp is np:
+    if isinstance(values, np.ndarray):
         return np.bincount(values, minlength=size)
-    counts = xp.zeros(size, xp.uint32 if len(values) < 2**32 else xp.uint64)
-    add_at(counts, values, 1)
-    return counts.astype(xp.int64)
+    return building.counted(values, size)
 
 
 def choose(array: Any, keep: Any) -> Any:
@@ -66,13 +55,9 @@ def offset_type(total: int) -> Any:
 
 def segments(offsets: Any, total: int, dtype: Any) -> Any:
     """Number of the segment that each of ``total`` elements is in."""
-    xp = module_of(offsets)
-    numbers = xp.empty(total, dtype)
-    ends = offsets[1:]
-    for part in blocks(total):
-        places = xp.arange(part.start, part.stop, dtype=offsets.dtype)
-        numbers[part] = xp.searchsorted(ends, places, side="right")
-    return numbers
+    if not isinstance(offsets, np.ndarray):
+        return building.segments(offsets, total, dtype)
+    return np.searchsorted(offsets[1:], np.arange(total), side="right").astype(dtype)
 
 
 def reduce_segments(operation: str, values: Any, offsets: Any) -> Any:

@@ -8,9 +8,9 @@ import numpy as np
 
 from dask_graphgpu.errors import IntegerOverflow
 from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.device import building
 from dask_graphgpu.partition.device.arrays import (
     add_at,
-    blocks,
     choose,
     count,
     module_of,
@@ -143,12 +143,12 @@ def _firsts(adjacency: Adjacency) -> Any:
     """Which edges are the first of their row to their neighbour; rows are in order."""
     neighbours, offsets = adjacency.neighbours, adjacency.offsets
     xp = module_of(neighbours)
+    if xp is not np:
+        return building.first_edges(offsets, neighbours)
     first = xp.ones(len(neighbours), bool)
     xp.not_equal(neighbours[1:], neighbours[:-1], out=first[1:])
     starts = offsets[:-1][offsets[1:] > offsets[:-1]].astype(xp.int64)
-    for part in blocks(len(neighbours)):  # CuPy scatters within 2**31 elements
-        inside = starts[(starts >= part.start) & (starts < part.stop)]
-        first[part][inside - part.start] = True
+    first[starts] = True
     return first
 
 

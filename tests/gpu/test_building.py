@@ -1,0 +1,118 @@
+"""Partitions of arrays on the device, by the kernels of a build, are those of the host."""
+
+import cupy
+import numpy as np
+import pandas as pd
+import pytest
+from device_builds import assert_same, both_builds, frame_of
+
+from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.device import building
+from dask_graphgpu.partition.device.arrays import count, segments
+from dask_graphgpu.partition.device.build import DeviceEdges, DeviceVertices, build
+from dask_graphgpu.partition.layout import Layout
+
+pytestmark = pytest.mark.gpu
+
+
+def on_host(adjacency):
+    columns = {name: cupy.asnumpy(column) for name, column in adjacency.columns.items()}
+    return Adjacency(
+        cupy.asnumpy(adjacency.offsets).astype(np.int64),
+        cupy.asnumpy(adjacency.neighbours),
+        columns,
+    )
+
+
+def check(host, device):
+    assert host.order == device.order
+    assert device.ids.columns[0].tolist() == host.ids.columns[0].to_pylist()
+    np.testing.assert_array_equal(
+        host.ids.in_user_order(), cupy.asnumpy(device.ids.in_user_order())
+    )
+    assert_same(host.given, on_host(device.given))
+    for way in ("out", "into"):
+        assert_same(getattr(host.view("keep"), way), on_host(getattr(device.view("keep"), way)))
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("kind", ["random", "skewed", "local", "negative", "mirrored"])
+def test_partition_is_that_of_the_host(kind, directed, parts):
+    frame = frame_of(kind, edges=3000)
+    check(*both_builds(frame, Layout(directed=directed), parts=parts, xp=cupy))
+
+
+@pytest.mark.parametrize("weight", ["uint8", "uint32", "int64", "float32", "float64"])
+@pytest.mark.parametrize("directed", [True, False])
+def test_weights_of_any_type(weight, directed):
+    frame = frame_of("random", weight=weight)
+    check(*both_builds(frame, Layout(directed=directed, by="destination"), xp=cupy))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint32", "uint64"])
+def test_ids_of_any_width(dtype):
+    check(*both_builds(frame_of("random", dtype=dtype), Layout(), xp=cupy))
+
+
+def test_ids_near_the_ends_of_their_type():
+    for low, dtype in ((2**64 - 60, np.uint64), (-(2**63), np.int64), (2**63 - 60, np.int64)):
+        ends = np.array([low, low + 40, low + 7], dtype)
+        check(*both_builds(pd.DataFrame({"src": ends, "dst": ends[::-1]}), Layout(), xp=cupy))
+
+
+def test_columns_that_are_not_contiguous():
+    frame = frame_of("random")
+    host, _ = both_builds(frame, Layout())
+    pairs = cupy.asarray(frame[["src", "dst"]].to_numpy())
+    weight = cupy.asarray(frame["weight"].to_numpy().astype(np.uint32))
+    given = DeviceEdges((pairs[:, 0],), (pairs[:, 1],), {"weight": weight})
+    check(host, build([given], [], Layout()))
+
+
+def test_a_range_of_many_tiles_and_vertices_that_only_the_vertices_frame_has():
+    random = np.random.default_rng(3)
+    ends = random.integers(0, 50_000, (2, 4000))
+    frame = pd.DataFrame({"src": ends[0], "dst": ends[1]})
+    vertices = pd.DataFrame({"vertex": [7, 49_999, 60_000], "value": [1.5, 2.0, 3.0]})
+    host, device = both_builds(frame, Layout(), vertices, xp=cupy)
+    check(host, device)
+    given = device.vertex_columns.columns["value"]
+    np.testing.assert_array_equal(host.vertex_columns.columns["value"], cupy.asnumpy(given))
+
+
+def test_vertices_without_edges():
+    device = build([], [DeviceVertices((cupy.asarray([4, 2]),))], Layout())
+    assert device.ids.columns[0].tolist() == [2, 4]
+    assert device.view("one").out.offsets.tolist() == [0, 0, 0]
+
+
+TYPES = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
+
+
+@pytest.mark.parametrize("old", [*TYPES, "bool", "float32", "float64"])
+def test_values_in_another_type(old):
+    values = np.array([0, 1, 100, -1, -100]).astype(old)
+    for new in (*TYPES, "float64") if old[0] != "f" else ("float32", "float64"):
+        made = building.converted(cupy.asarray(values), new)
+        assert made.dtype == np.dtype(new)
+        np.testing.assert_array_equal(cupy.asnumpy(made), values.astype(new))
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_ids_are_found(dtype):
+    info = np.iinfo(dtype)
+    ids = np.array([info.min, info.min + 1, 5, 5, 5, 9, info.max], dtype)
+    given = cupy.asarray(ids)
+    for value in (info.min, 0, 5, 6, 9, info.max - 1, info.max):
+        wanted = tuple(int(ids.searchsorted(ids.dtype.type(value), s)) for s in ("left", "right"))
+        assert building.find_id(given, value) == wanted
+
+
+def test_elements_of_segments():
+    offsets = np.array([0, 0, 3, 3, 3, 7, 8, 8], np.uint32)
+    made = segments(cupy.asarray(offsets), 8, np.uint32)
+    np.testing.assert_array_equal(cupy.asnumpy(made), segments(offsets, 8, np.uint32))
+    assert count(made, 9).tolist() == [0, 3, 0, 0, 4, 1, 0, 0, 0]
+    level = cupy.asarray(np.array([[3, -1], [0, -7]], np.int32))
+    assert building.not_negative(level).tolist() == [[True, False], [True, False]]
