@@ -8,8 +8,10 @@ from device_builds import assert_same, both_builds, frame_of
 
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.device import building
+from dask_graphgpu.partition.device import host as host_memory
 from dask_graphgpu.partition.device.arrays import count, segments
 from dask_graphgpu.partition.device.build import DeviceEdges, DeviceVertices, build
+from dask_graphgpu.partition.device.moved import moved
 from dask_graphgpu.partition.layout import Layout
 
 pytestmark = pytest.mark.gpu
@@ -85,6 +87,24 @@ def test_vertices_without_edges():
     device = build([], [DeviceVertices((cupy.asarray([4, 2]),))], Layout())
     assert device.ids.columns[0].tolist() == [2, 4]
     assert device.view("one").out.offsets.tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("piece", [1000, 1 << 25])
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("kind", ["random", "skewed"])
+def test_a_partition_of_the_host_moves(kind, directed, piece, monkeypatch):
+    monkeypatch.setattr(host_memory, "_PIECE", piece)
+    vertices = pd.DataFrame({"vertex": [3, -7, 1000], "value": [1.5, np.nan, 3.0]})
+    host, _ = both_builds(frame_of(kind, edges=3000), Layout(directed=directed), vertices)
+    device = moved(host)
+    check(host, device)
+    assert device.vertex_columns.missing == host.vertex_columns.missing
+    back = device.on_host()
+    assert_same(host.given, back.given)
+    assert back.ids.columns == host.ids.columns
+    wanted, known = host.vertex_columns.with_gaps("value")
+    found, there = back.vertex_columns.with_gaps("value")
+    np.testing.assert_array_equal(found[there], wanted[known])
 
 
 TYPES = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]

@@ -1,4 +1,4 @@
-"""Large arrays of the device come to host memory: by way of pinned memory, and all threads."""
+"""Large arrays go between the device and host memory by way of pinned memory, and all threads."""
 
 from __future__ import annotations
 
@@ -12,6 +12,13 @@ from dask_graphgpu.partition.chunk import to_host
 _PIECE = 1 << 25  # bytes that come at once, while those before are copied on
 
 
+def _packages() -> tuple[Any, Any]:
+    import cupy
+    import cupyx
+
+    return cupy, cupyx
+
+
 def to_new_memory(array: Any) -> np.ndarray:
     """A contiguous array of NumPy's or CuPy's in host memory.
 
@@ -20,9 +27,7 @@ def to_new_memory(array: Any) -> np.ndarray:
     """
     if isinstance(array, np.ndarray) or array.nbytes <= _PIECE:
         return to_host(array)
-    import cupy
-    import cupyx
-
+    cupy, cupyx = _packages()
     host: np.ndarray = np.empty(array.shape, array.dtype)
     here, there = array.reshape(-1).view(np.uint8), host.reshape(-1).view(np.uint8)
     starts = range(0, len(there), _PIECE)
@@ -48,3 +53,30 @@ def to_new_memory(array: Any) -> np.ndarray:
 
 def _copy(lo: int, hi: int, given: np.ndarray, to: np.ndarray) -> None:
     to[lo:hi] = given[lo:hi]
+
+
+def to_device(array: Any) -> Any:
+    """A contiguous array in the memory of the GPU: of host memory, which may be mapped from a file, or that is there.
+
+    The driver alone would read what is mapped on one thread, page after page.
+    """
+    cupy, cupyx = _packages()
+    if not isinstance(array, np.ndarray) or array.nbytes <= _PIECE:
+        return cupy.asarray(array)
+    made = cupy.empty(array.shape, array.dtype)
+    here, there = array.reshape(-1).view(np.uint8), made.reshape(-1).view(cupy.uint8)
+    rooms = [cupyx.empty_pinned(_PIECE, np.uint8) for _ in range(2)]
+    gone: list[Any] = [None, None]
+    for k, start in enumerate(range(0, len(here), _PIECE)):
+        part = here[start : start + _PIECE]
+        if gone[k % 2] is not None:
+            gone[k % 2].synchronize()
+        room = rooms[k % 2][: len(part)]
+        for_blocks(_copy, even_blocks(len(part)), part, room)
+        there[start : start + len(part)].set(room)
+        gone[k % 2] = cupy.cuda.Event(disable_timing=True)
+        gone[k % 2].record()
+    for event in gone:
+        if event is not None:
+            event.synchronize()  # before its memory is used again
+    return made
