@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from dask_graphgpu.io.results import ColumnType, Table, names_of
 from dask_graphgpu.io.schema import EdgeSchema
-from dask_graphgpu.partition.device.building import converted
 from dask_graphgpu.partition.device.columns import frame_of, series_of
+from dask_graphgpu.partition.device.elements import converted
 from dask_graphgpu.partition.device.ids import DeviceIds
 
 

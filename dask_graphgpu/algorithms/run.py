@@ -14,7 +14,7 @@ from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.partition.chunk import VertexChunk
 from dask_graphgpu.partition.csr import at_ends
-from dask_graphgpu.partition.device.building import gathered
+from dask_graphgpu.partition.device.elements import gathered
 from dask_graphgpu.report import Report
 
 if TYPE_CHECKING:

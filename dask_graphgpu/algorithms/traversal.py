@@ -18,7 +18,7 @@ from dask_graphgpu.engine.state import State
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.partition.chunk import to_host
-from dask_graphgpu.partition.device.building import not_negative
+from dask_graphgpu.partition.device.elements import not_negative
 from dask_graphgpu.program import VertexProgram
 
 SWEEP = 64  # sources of one sweep: the bits of a word

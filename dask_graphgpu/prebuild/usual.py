@@ -68,7 +68,7 @@ class AskedKernel:
 
 def usual() -> Iterator[AskedKernel]:
     """All of them; programs are lowered meanwhile, which takes no GPU and some seconds."""
-    for source in ("building", "hop_sums"):
+    for source in ("arrays", "building", "hop_sums"):
         yield AskedKernel(source, {})
     for source in _OVER_IDS:
         yield AskedKernel(source, _TYPES)

@@ -1,56 +1,11 @@
 // A graph is built of columns on the device: vertices are numbered, edges become keys that are
 // sorted, sorted keys become rows.
 //
-// Columns are integers or floats of 1, 2, 4 or 8 bytes, said at the launch, so that one compiled
-// source serves all frames. Integers of columns are not negative here.
-//
-// Launch    a thread an element; `count_tiles` and `number_tiles` a block of TILE threads a tile,
-//           `sum_tiles` one block
+// Launch    a thread an element; `count_tiles` and `number_tiles` a block of TILE threads a tile
 // Why       Each does in one pass what array operations do in several, and those would be compiled
 //           one by one at a first call.
 
-#include "common.cuh"
-
-constexpr uint32 TILE = 1024;
-
-struct Column {
-    const void *values;
-    uint64 bytes; // of a value
-
-    __device__ __forceinline__ uint64 operator[](uint64 i) const {
-        switch (bytes) {
-        case 1:
-            return ((const uint8 *)values)[i];
-        case 2:
-            return ((const uint16 *)values)[i];
-        case 4:
-            return ((const uint32 *)values)[i];
-        default:
-            return ((const uint64 *)values)[i];
-        }
-    }
-};
-
-struct Output {
-    void *values;
-    uint64 bytes;
-
-    __device__ __forceinline__ void put(uint64 i, uint64 value) const {
-        switch (bytes) {
-        case 1:
-            ((uint8 *)values)[i] = (uint8)value;
-            break;
-        case 2:
-            ((uint16 *)values)[i] = (uint16)value;
-            break;
-        case 4:
-            ((uint32 *)values)[i] = (uint32)value;
-            break;
-        default:
-            ((uint64 *)values)[i] = value;
-        }
-    }
-};
+#include "column.cuh"
 
 // ---- numbering
 
@@ -58,12 +13,6 @@ struct Output {
 extern "C" __global__ void count_codes(Column codes, uint64 n, uint64 *counts) {
     for (uint64 i = thread_rank(); i < n; i += num_threads())
         atomicAdd(counts + codes[i], (uint64)1);
-}
-
-// Which codes occur.
-extern "C" __global__ void mark_codes(Column codes, uint64 n, uint8 *marks) {
-    for (uint64 i = thread_rank(); i < n; i += num_threads())
-        marks[codes[i]] = 1;
 }
 
 // Codes that are a source, a destination or, where there are any, marked.
@@ -88,24 +37,10 @@ extern "C" __global__ void __launch_bounds__(TILE) count_tiles(Codes codes, uint
     }
 }
 
-// How many are in the tiles before each; behind the last tile, in all.
-extern "C" __global__ void __launch_bounds__(TILE) sum_tiles(uint64 *tiles, uint64 n) {
-    uint64 before = 0;
-    for (uint64 first = 0; first < n; first += TILE) {
-        uint64 i = first + threadIdx.x, total;
-        uint64 below = block_exclusive_scan(i < n ? tiles[i] : (uint64)0, &total);
-        if (i < n)
-            tiles[i] = before + below;
-        before += total;
-    }
-    if (threadIdx.x == 0)
-        tiles[n] = before;
-}
-
 struct Numbered {
-    Output table;       // number of each code that occurs
-    Output ids;         // of each number, its code and `first`
-    uint64 *sources;    // how often each number is a source
+    Output table;    // number of each code that occurs
+    Output ids;      // of each number, its code and `first`
+    uint64 *sources; // how often each number is a source
     uint64 *destinations;
     uint64 first;
 };
@@ -136,70 +71,6 @@ extern "C" __global__ void square_degrees(const uint64 *sources, const uint64 *d
     }
 }
 
-// places[order[i]] = i
-extern "C" __global__ void invert(const uint64 *order, uint64 n, Output places) {
-    for (uint64 i = thread_rank(); i < n; i += num_threads())
-        places.put(order[i], i);
-}
-
-// places[i] = i
-extern "C" __global__ void count_up(uint64 n, Output places) {
-    for (uint64 i = thread_rank(); i < n; i += num_threads())
-        places.put(i, i);
-}
-
-// Which values, integers with a sign, are 0 or more.
-extern "C" __global__ void not_negative(Column values, uint64 n, uint8 *out) {
-    for (uint64 i = thread_rank(); i < n; i += num_threads())
-        out[i] = (values[i] >> (8 * values.bytes - 1) & 1) == 0;
-}
-
-// Values in another type. Of integers the bit that is the sign is given, 0 of those that have none.
-extern "C" __global__ void convert_integers(Column values, uint64 sign, uint64 n, Output out) {
-    for (uint64 i = thread_rank(); i < n; i += num_threads())
-        out.put(i, (values[i] ^ sign) - sign);
-}
-
-extern "C" __global__ void integers_to_floats(Column values, uint64 sign, uint64 n, double *out) {
-    for (uint64 i = thread_rank(); i < n; i += num_threads()) {
-        uint64 value = (values[i] ^ sign) - sign;
-        out[i] = sign != 0 ? (double)(int64)value : (double)value;
-    }
-}
-
-extern "C" __global__ void widen_floats(const float *values, uint64 n, double *out) {
-    for (uint64 i = thread_rank(); i < n; i += num_threads())
-        out[i] = values[i];
-}
-
-extern "C" __global__ void narrow_floats(const double *values, uint64 n, float *out) {
-    for (uint64 i = thread_rank(); i < n; i += num_threads())
-        out[i] = (float)values[i];
-}
-
-// out[i] = values[index[i]]
-extern "C" __global__ void gather(Column values, Column index, uint64 n, Output out) {
-    for (uint64 i = thread_rank(); i < n; i += num_threads())
-        out.put(i, values[index[i]]);
-}
-
-// Where ascending ids have a value: from places[0] to places[1]. `sign` : the bit that says of ids,
-// and of the value, that they are negative; 0 where none is. One thread.
-extern "C" __global__ void find_id(Column ids, uint64 n, uint64 sign, uint64 value,
-                                   uint64 *places) {
-    for (int k = 0; k < 2; ++k) {
-        uint64 lo = 0, hi = n;
-        while (lo < hi) {
-            uint64 mid = lo + (hi - lo) / 2, id = ids[mid] ^ sign;
-            if (id < (value ^ sign) || (k == 1 && id == (value ^ sign)))
-                lo = mid + 1;
-            else
-                hi = mid;
-        }
-        places[k] = lo;
-    }
-}
-
 // ---- edges
 
 // Ends of edges, as codes that a table, where there is one, gives the vertices of.
@@ -212,34 +83,6 @@ struct Edges {
         return table.values == 0 ? code : table[code];
     }
 };
-
-// Which edges are the first of their row to their neighbour, where those of a row are in order: at
-// first all that differ from the edge before, then those that begin a row.
-extern "C" __global__ void mark_changes(Column neighbours, uint64 n, uint8 *first) {
-    for (uint64 i = thread_rank(); i < n; i += num_threads())
-        first[i] = i == 0 || neighbours[i] != neighbours[i - 1];
-}
-
-extern "C" __global__ void mark_starts(Column offsets, uint64 num_rows, uint8 *first) {
-    for (uint64 row = thread_rank(); row < num_rows; row += num_threads())
-        if (offsets[row] != offsets[row + 1])
-            first[offsets[row]] = 1;
-}
-
-// The segment that each element is in.
-extern "C" __global__ void segments(Column offsets, uint64 num_segments, uint64 n, Output numbers) {
-    for (uint64 i = thread_rank(); i < n; i += num_threads()) {
-        uint64 lo = 0, hi = num_segments; // the first that ends behind it
-        while (lo < hi) {
-            uint64 mid = lo + (hi - lo) / 2;
-            if (offsets[mid + 1] <= i)
-                lo = mid + 1;
-            else
-                hi = mid;
-        }
-        numbers.put(i, lo);
-    }
-}
 
 // How many of every `step`th edge join vertices whose numbers are at most `window` apart.
 extern "C" __global__ void count_near(Edges edges, uint64 n, uint64 step, uint64 window,
@@ -277,8 +120,8 @@ extern "C" __global__ void edge_keys(Edges edges, Column carried, Layout layout,
 }
 
 // Where each row begins in sorted keys, which have rows from so many bits on.
-extern "C" __global__ void key_offsets(const uint64 *keys, uint64 n, uint64 shift,
-                                       uint64 num_rows, Output offsets) {
+extern "C" __global__ void key_offsets(const uint64 *keys, uint64 n, uint64 shift, uint64 num_rows,
+                                       Output offsets) {
     for (uint64 row = thread_rank(); row <= num_rows; row += num_threads()) {
         uint64 lo = 0, hi = n;
         while (lo < hi) {

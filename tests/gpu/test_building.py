@@ -7,7 +7,7 @@ import pytest
 from device_builds import assert_same, both_builds, frame_of
 
 from dask_graphgpu.partition.csr import Adjacency
-from dask_graphgpu.partition.device import building
+from dask_graphgpu.partition.device import elements
 from dask_graphgpu.partition.device import host as host_memory
 from dask_graphgpu.partition.device.arrays import count, segments
 from dask_graphgpu.partition.device.build import DeviceEdges, DeviceVertices, build
@@ -33,8 +33,10 @@ def check(host, device):
         host.ids.in_user_order(), cupy.asnumpy(device.ids.in_user_order())
     )
     assert_same(host.given, on_host(device.given))
-    for way in ("out", "into"):
-        assert_same(getattr(host.view("keep"), way), on_host(getattr(device.view("keep"), way)))
+    for rule in ("keep", "one", "min", "max", "sum"):
+        for way in ("out", "into"):
+            made = on_host(getattr(device.view(rule), way))
+            assert_same(getattr(host.view(rule), way), made)
 
 
 @pytest.mark.parametrize("parts", [1, 3])
@@ -114,7 +116,7 @@ TYPES = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64
 def test_values_in_another_type(old):
     values = np.array([0, 1, 100, -1, -100]).astype(old)
     for new in (*TYPES, "float64") if old[0] != "f" else ("float32", "float64"):
-        made = building.converted(cupy.asarray(values), new)
+        made = elements.converted(cupy.asarray(values), new)
         assert made.dtype == np.dtype(new)
         np.testing.assert_array_equal(cupy.asnumpy(made), values.astype(new))
 
@@ -126,7 +128,7 @@ def test_ids_are_found(dtype):
     given = cupy.asarray(ids)
     for value in (info.min, 0, 5, 6, 9, info.max - 1, info.max):
         wanted = tuple(int(ids.searchsorted(ids.dtype.type(value), s)) for s in ("left", "right"))
-        assert building.find_id(given, value) == wanted
+        assert elements.find_id(given, value) == wanted
 
 
 def test_elements_of_segments():
@@ -135,4 +137,31 @@ def test_elements_of_segments():
     np.testing.assert_array_equal(cupy.asnumpy(made), segments(offsets, 8, np.uint32))
     assert count(made, 9).tolist() == [0, 3, 0, 0, 4, 1, 0, 0, 0]
     level = cupy.asarray(np.array([[3, -1], [0, -7]], np.int32))
-    assert building.not_negative(level).tolist() == [[True, False], [True, False]]
+    assert elements.not_negative(level).tolist() == [[True, False], [True, False]]
+
+
+@pytest.mark.parametrize("size", [0, 1, 1023, 1024, 1025, 5000])
+def test_places_where_a_mask_holds(size):
+    mask = np.random.default_rng(size).random(size) < 0.3
+    for behind in (True, False):
+        found = elements.places_of(cupy.asarray(mask), behind=behind)
+        np.testing.assert_array_equal(cupy.asnumpy(found), elements.places_of(mask, behind=behind))
+
+
+@pytest.mark.parametrize("dtype", [*TYPES, "float32", "float64"])
+def test_the_least_and_the_largest_of_segments(dtype):
+    random = np.random.default_rng(5)
+    values = (200 * random.random(3000) - 100).astype(dtype)
+    ends = np.unique(np.r_[0, random.integers(0, 3000, 400), 3000])
+    given = cupy.asarray(values), cupy.asarray(ends)
+    for most, combine in ((False, np.minimum), (True, np.maximum)):
+        found = elements.extremes(*given, most=most)
+        assert found.dtype == values.dtype
+        np.testing.assert_array_equal(cupy.asnumpy(found), combine.reduceat(values, ends[:-1]))
+
+
+@pytest.mark.parametrize("value", [0, 7, 255])
+@pytest.mark.parametrize("dtype", ["uint8", "int64", "float32", "float64"])
+def test_arrays_of_one_value(dtype, value):
+    made = elements.filled(cupy, 2000, value, dtype)
+    np.testing.assert_array_equal(cupy.asnumpy(made), np.full(2000, value, dtype))

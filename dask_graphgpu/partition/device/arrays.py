@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.partition.device import building
+from dask_graphgpu.partition.device import building, elements
 from dask_graphgpu.partition.device.module import module_of as module_of
 
 BLOCK = 1 << 26  # elements that are worked on at once
@@ -56,7 +56,7 @@ def offset_type(total: int) -> Any:
 def segments(offsets: Any, total: int, dtype: Any) -> Any:
     """Number of the segment that each of ``total`` elements is in."""
     if not isinstance(offsets, np.ndarray):
-        return building.segments(offsets, total, dtype)
+        return elements.segments(offsets, total, dtype)
     return np.searchsorted(offsets[1:], np.arange(total), side="right").astype(dtype)
 
 
@@ -66,6 +66,9 @@ def reduce_segments(operation: str, values: Any, offsets: Any) -> Any:
     By halves, so that the result does not depend on the order in which threads run.
     """
     xp = module_of(values)
+    if xp is not np and operation != "add":
+        ends = elements.converted(offsets, np.int64)
+        return elements.extremes(values, ends, most=operation == "maximum")
     combine = getattr(xp, operation)
     offsets = offsets.astype(xp.int64)
     while len(values) > len(offsets) - 1:

@@ -11,7 +11,7 @@ import numpy as np
 
 from dask_graphgpu.partition.build import SAMPLE, dense_dtype
 from dask_graphgpu.partition.csr import Adjacency
-from dask_graphgpu.partition.device import building
+from dask_graphgpu.partition.device import elements
 from dask_graphgpu.partition.device.arrays import module_of
 from dask_graphgpu.partition.device.csr import Pairs, from_pairs, mirrored
 from dask_graphgpu.partition.device.degrees import Degrees, near_ends
@@ -149,7 +149,7 @@ def build(
         layout.order == "auto" and degrees.skewed and not _has_locality(sides, table, num_vertices)
     ):
         position = degrees.falling(table.dtype)
-        table = building.gathered(position, table)
+        table = elements.gathered(position, table)
         runs = [replace(run, table=table) for run in runs]
     as_given = layout.directed or degrees.balanced
     columns = _vertex_columns(vertices, codes[len(ends) :], table, num_vertices)

@@ -10,7 +10,7 @@ import numpy as np
 
 from dask_graphgpu.errors import GraphError
 from dask_graphgpu.partition.csr import Adjacency
-from dask_graphgpu.partition.device import building
+from dask_graphgpu.partition.device import building, elements
 from dask_graphgpu.partition.device.arrays import (
     blocks,
     module_of,
@@ -99,9 +99,9 @@ def from_pairs(
         whole = {name: _carried(xp, runs, name, both) for name in names}
         runs.clear()
         order = xp.argsort(keys, kind="stable")
-        keys = building.gathered(keys, order)
+        keys = elements.gathered(keys, order)
         for name in names:
-            columns[name] = building.gathered(whole.pop(name), order)
+            columns[name] = elements.gathered(whole.pop(name), order)
         del order
     else:
         runs.clear()
@@ -241,4 +241,4 @@ def transpose(adjacency: Adjacency) -> Adjacency:
 def transpose_column(adjacency: Adjacency, column: Any) -> Any:
     """A column of an adjacency in the order of its transpose; repeats in that which they had."""
     order = module_of(column).argsort(adjacency.neighbours, kind="stable")
-    return building.gathered(column, order)
+    return elements.gathered(column, order)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.partition.device import building
+from dask_graphgpu.partition.device import building, elements
 from dask_graphgpu.partition.device.arrays import module_of
 from dask_graphgpu.partition.device.masks import all_true
 from dask_graphgpu.partition.order import falling_degree, is_skewed, skewed
@@ -40,7 +40,7 @@ class Degrees:
         """Place of each vertex when sorted by falling degree; equal degrees keep their order."""
         if self._xp is np:
             return falling_degree(self._ends.sum(axis=0), dtype)
-        return building.places_in(self._xp.argsort(self._order[0], kind="stable"), dtype)
+        return elements.places_in(self._xp.argsort(self._order[0], kind="stable"), dtype)
 
 
 def near_ends(rows: Any, neighbours: Any, table: Any, step: int, window: int) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dask_graphgpu.partition.device import building
+from dask_graphgpu.partition.device import elements
 from dask_graphgpu.partition.device.arrays import module_of
 from dask_graphgpu.partition.device.host import to_new_memory
 from dask_graphgpu.partition.device.module import of_columns
@@ -48,7 +48,7 @@ class DeviceIds(VertexIds):
         if self._user_order is None:
             xp = _module(self.columns)
             self._user_order = (
-                building.counted_up(xp, len(self), np.uint32 if len(self) <= 2**32 else np.uint64)
+                elements.counted_up(xp, len(self), np.uint32 if len(self) <= 2**32 else np.uint64)
                 if self.position is None
                 else self.position
             )
@@ -64,12 +64,12 @@ class DeviceIds(VertexIds):
             return self._shown_in(rows)
         dense, valid = dense[rows], None if valid is None else valid[rows]
         places = _module(self.columns).asarray(dense)
-        places = places if self.rank is None else building.gathered(self.rank, places)
+        places = places if self.rank is None else elements.gathered(self.rank, places)
         shown = of_columns()
         return [
             shown.taken(column, places, valid)
             if hasattr(column, "iloc")
-            else shown.series_of(building.gathered(column, places), valid)
+            else shown.series_of(elements.gathered(column, places), valid)
             for column in self.columns
         ]
 
@@ -151,5 +151,5 @@ def _rows_of(column: Any, part: Any) -> tuple[int, int]:
     if not isinstance(part, int) or not limits.min <= part <= limits.max:
         return 0, 0
     if not isinstance(column, np.ndarray):
-        return building.find_id(column, part)
+        return elements.find_id(column, part)
     return int(column.searchsorted(part, "left")), int(column.searchsorted(part, "right"))

@@ -8,7 +8,7 @@ import numpy as np
 
 from dask_graphgpu.errors import IntegerOverflow
 from dask_graphgpu.partition.csr import Adjacency
-from dask_graphgpu.partition.device import building
+from dask_graphgpu.partition.device import elements
 from dask_graphgpu.partition.device.arrays import (
     add_at,
     choose,
@@ -30,14 +30,14 @@ def merge_repeats(adjacency: Adjacency, rule: str) -> Adjacency:
     if rule == "one" and adjacency.columns:
         adjacency = Adjacency(old, neighbours)
     xp = module_of(neighbours)
-    starts = xp.flatnonzero(_firsts(adjacency))
+    ends = elements.places_of(_firsts(adjacency), behind=True)
+    starts = ends[:-1]
     if len(starts) == len(neighbours):
         return adjacency
-    kept = neighbours[starts]
+    kept = elements.gathered(neighbours, starts)
     offsets = _thinned(starts, old)
     if rule == "one" or (weight is None and rule != "sum"):
         return Adjacency(offsets, kept)
-    ends = xp.concatenate([starts, xp.full(1, len(neighbours), starts.dtype)])
     if weight is None:
         return Adjacency(offsets, kept, {"weight": xp.diff(ends)})
     if rule == "sum":
@@ -76,11 +76,10 @@ def union(a: Adjacency, b: Adjacency) -> Adjacency:
 
 def without_loops(adjacency: Adjacency) -> Adjacency:
     """The edges that join two different vertices, without columns."""
-    xp = module_of(adjacency.neighbours)
     joins = row_ids(adjacency) != adjacency.neighbours
     if all_true(joins):
         return Adjacency(adjacency.offsets, adjacency.neighbours)
-    offsets = _thinned(xp.flatnonzero(joins), adjacency.offsets)
+    offsets = _thinned(elements.places_of(joins), adjacency.offsets)
     return Adjacency(offsets, choose(adjacency.neighbours, joins))
 
 
@@ -144,7 +143,7 @@ def _firsts(adjacency: Adjacency) -> Any:
     neighbours, offsets = adjacency.neighbours, adjacency.offsets
     xp = module_of(neighbours)
     if xp is not np:
-        return building.first_edges(offsets, neighbours)
+        return elements.first_edges(offsets, neighbours)
     first = xp.ones(len(neighbours), bool)
     xp.not_equal(neighbours[1:], neighbours[:-1], out=first[1:])
     starts = offsets[:-1][offsets[1:] > offsets[:-1]].astype(xp.int64)
@@ -154,8 +153,7 @@ def _firsts(adjacency: Adjacency) -> Any:
 
 def _thinned(kept: Any, offsets: Any) -> Any:
     """Offsets after only the edges at the places ``kept``, which ascend, are left."""
-    xp = module_of(kept)
-    return xp.searchsorted(kept, offsets.astype(kept.dtype)).astype(offset_type(len(kept)))
+    return elements.first_not_below(kept, offsets, offset_type(len(kept)))
 
 
 def _sums(weight: Any, ends: Any, which: str) -> Any:
