@@ -111,6 +111,25 @@ extern "C" __global__ void mark(Column index, uint64 n, uint8 *marks) {
         marks[index[i]] = 1;
 }
 
+// to[index[i]] = from[index[i]]
+extern "C" __global__ void copy_some(Column from, Column index, uint64 n, Output to) {
+    for (uint64 i = thread_rank(); i < n; i += num_threads())
+        to.put(index[i], from[index[i]]);
+}
+
+// Marks besides those that there are: where values have other bits than `none`.
+extern "C" __global__ void mark_others(Column values, uint64 none, uint64 n, uint8 *marks) {
+    for (uint64 i = thread_rank(); i < n; i += num_threads())
+        if (values[i] != none)
+            marks[i] = 1;
+}
+
+// Values where they are marked, 0 elsewhere.
+extern "C" __global__ void keep_marked(Column values, const uint8 *marks, uint64 n, Output out) {
+    for (uint64 i = thread_rank(); i < n; i += num_threads())
+        out.put(i, marks[i] ? values[i] : (uint64)0);
+}
+
 // First place of ascending integers without a sign that is not below each value.
 extern "C" __global__ void first_not_below(Column sorted, uint64 size, Column values, uint64 n,
                                            Output places) {
@@ -169,7 +188,7 @@ extern "C" __global__ void __launch_bounds__(TILE) sum_tiles(uint64 *tiles, uint
         tiles[n] = before;
 }
 
-// ---- segments, none of which is empty
+// ---- segments
 
 // Numbers as integers without a sign, in the same order; and back.
 struct Ordered {
@@ -189,7 +208,7 @@ struct Ordered {
     }
 };
 
-// The least or the largest element of each segment; a warp a segment.
+// The least or the largest element of each segment, none of which is empty; a warp a segment.
 extern "C" __global__ void extremes(Column values, const uint64 *ends, uint64 n, uint64 most,
                                     Ordered ordered, Output out) {
     for (uint64 segment = warp_rank(); segment < n; segment += num_warps()) {
@@ -203,4 +222,67 @@ extern "C" __global__ void extremes(Column values, const uint64 *ends, uint64 n,
         if (lane() == 0)
             out.put(segment, ordered.from(best));
     }
+}
+
+constexpr uint64 LONG = 4096; // elements of a segment that all warps of a block add up together
+constexpr uint32 WARPS = 8;
+
+// Numbers as they are added up: as floats of 64 bits, or as integers.
+struct Real {
+    Column values;
+
+    __device__ __forceinline__ double operator[](uint64 i) const {
+        return values.bytes == 4 ? ((const float *)values.values)[i]
+                                 : ((const double *)values.values)[i];
+    }
+};
+
+struct Whole {
+    Column values;
+    uint64 sign;
+
+    __device__ __forceinline__ int64 operator[](uint64 i) const {
+        return (int64)((values[i] ^ sign) - sign);
+    }
+};
+
+template <typename T, typename Values>
+__device__ void sum_each(Values values, Column ends, uint64 n, T *sums) {
+    for (uint64 base = (uint64)blockIdx.x * WARPS; base < n; base += (uint64)gridDim.x * WARPS) {
+        uint64 segment = base + warp_in_block();
+        uint64 first = segment < n ? ends[segment] : 0, end = segment < n ? ends[segment + 1] : 0;
+        bool is_long = end - first > LONG;
+        if (segment < n && !is_long) {
+            T sum = 0;
+            for (uint64 i = first + lane(); i < end; i += WARP)
+                sum += values[i];
+            sum = warp_sum(sum);
+            if (lane() == 0)
+                sums[segment] = sum;
+        }
+        if (block_sum((uint32)is_long) == 0)
+            continue;
+        for (segment = base; segment < n && segment < base + WARPS; ++segment) {
+            first = ends[segment], end = ends[segment + 1];
+            if (end - first <= LONG)
+                continue;
+            T sum = 0;
+            for (uint64 i = first + threadIdx.x; i < end; i += blockDim.x)
+                sum += values[i];
+            sum = block_sum(sum);
+            if (threadIdx.x == 0)
+                sums[segment] = sum;
+        }
+    }
+}
+
+// The sum of each segment, in the same order each time; WARPS warps a block, a warp a segment.
+extern "C" __global__ void __launch_bounds__(WARPS *WARP)
+    sum_floats(Column values, Column ends, uint64 n, double *sums) {
+    sum_each(Real{values}, ends, n, sums);
+}
+
+extern "C" __global__ void __launch_bounds__(WARPS *WARP)
+    sum_integers(Column values, uint64 sign, Column ends, uint64 n, int64 *sums) {
+    sum_each(Whole{values, sign}, ends, n, sums);
 }

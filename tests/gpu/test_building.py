@@ -165,3 +165,27 @@ def test_the_least_and_the_largest_of_segments(dtype):
 def test_arrays_of_one_value(dtype, value):
     made = elements.filled(cupy, 2000, value, dtype)
     np.testing.assert_array_equal(cupy.asnumpy(made), np.full(2000, value, dtype))
+
+
+@pytest.mark.parametrize("dtype", [*TYPES, "float32", "float64"])
+def test_sums_of_segments(dtype):
+    random = np.random.default_rng(6)
+    values = (200 * random.random(40_000) - 100).astype(dtype)
+    ends = np.sort(np.r_[0, 0, random.integers(0, 3000, 700), 12_000, 40_000]).astype(np.uint32)
+    found = elements.sums(cupy.asarray(values), cupy.asarray(ends))
+    wide = values.astype("float64" if dtype[0] == "f" else "int64")
+    before = np.r_[0, np.cumsum(wide)]
+    np.testing.assert_allclose(cupy.asnumpy(found), before[ends[1:]] - before[ends[:-1]], atol=1e-6)
+
+
+def test_some_values_are_copied_marked_and_kept():
+    values = np.array([np.inf, 2.0, np.inf, 4.0])
+    marks = cupy.asarray(np.array([1, 0, 0, 0], np.uint8))
+    given = cupy.asarray(values)
+    elements.mark_others(given, np.inf, marks)
+    assert marks.tolist() == [1, 1, 0, 1]
+    assert elements.kept(given, marks).tolist() == [np.inf, 2.0, 0.0, 4.0]
+    elements.copy_some(given, cupy.asarray([1, 3]), out := cupy.zeros(4))
+    assert out.tolist() == [0.0, 2.0, 0.0, 4.0]
+    elements.mark(cupy.asarray([2]), marks)
+    assert marks.tolist() == [1, 1, 1, 1]

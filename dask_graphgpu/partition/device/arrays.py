@@ -63,28 +63,13 @@ def segments(offsets: Any, total: int, dtype: Any) -> Any:
 def reduce_segments(operation: str, values: Any, offsets: Any) -> Any:
     """``np.add``, ``np.minimum`` or ``np.maximum`` over each segment, none of which is empty.
 
-    By halves, so that the result does not depend on the order in which threads run.
+    Sums are of int64 or float64. The result does not depend on the order in which threads run.
     """
-    xp = module_of(values)
-    if xp is not np and operation != "add":
-        ends = elements.converted(offsets, np.int64)
-        return elements.extremes(values, ends, most=operation == "maximum")
-    combine = getattr(xp, operation)
-    offsets = offsets.astype(xp.int64)
-    while len(values) > len(offsets) - 1:
-        lengths = xp.diff(offsets)
-        halved = xp.zeros_like(offsets)
-        halved[1:] = xp.cumsum((lengths + 1) // 2)
-        total = int(halved[-1])
-        made = xp.empty(total, values.dtype)
-        numbers = segments(halved, total, xp.int64)
-        for part in blocks(total):
-            number = numbers[part]
-            first = xp.arange(part.start, part.stop, dtype=xp.int64) - halved[number]
-            first = offsets[number] + 2 * first
-            second = xp.minimum(first + 1, offsets[number + 1] - 1)
-            alone = second == first
-            left = values[first]
-            made[part] = xp.where(alone, left, combine(left, values[second]))
-        values, offsets = made, halved
-    return values
+    if isinstance(values, np.ndarray):
+        wide = values.astype(np.float64 if values.dtype.kind == "f" else np.int64, copy=False)
+        made = values if operation != "add" else wide
+        return getattr(np, operation).reduceat(made, offsets[:-1].astype(np.int64))
+    if operation == "add":
+        return elements.sums(values, offsets)
+    ends = elements.converted(offsets, np.int64)
+    return elements.extremes(values, ends, most=operation == "maximum")

@@ -36,12 +36,12 @@ def gathered(values: Any, index: Any) -> Any:
 
 def converted(values: Any, dtype: Any) -> Any:
     """``values`` in another type; themselves where it is theirs."""
-    old, new, n = values.dtype, np.dtype(dtype), len(values)
+    old, new, n = values.dtype, np.dtype(dtype), values.size
     if old == new:
         return values
     if isinstance(values, np.ndarray):
         return values.astype(new)
-    values, out = contiguous(values), module_of(values).empty(n, new)
+    values, out = contiguous(values), module_of(values).empty(values.shape, new)
     if old.kind in "iub" and new.kind in "iu":
         _array("convert_integers", n, column(values), _sign(old), n, column(out))
     elif old.kind in "iub" and new == np.float64:
@@ -110,10 +110,37 @@ def mark(index: Any, marks: Any) -> None:
 
 def filled(xp: Any, n: int, value: Any, dtype: Any) -> Any:
     """``xp.full(n, value, dtype)``."""
-    out, given = xp.empty(n, dtype), np.array(value, dtype)
-    bits = int(given.view(f"u{given.dtype.itemsize}"))
-    _array("fill", n, bits, n, column(out))
+    out = xp.empty(n, dtype)
+    _array("fill", n, _bits(value, dtype), n, column(out))
     return out
+
+
+def copy_some(values: Any, index: Any, to: Any) -> None:
+    """``to[index] = values[index]``, of one type; of NumPy arrays as well."""
+    if isinstance(to, np.ndarray):
+        to[index] = values[index]
+        return
+    given = column(contiguous(values)), column(contiguous(index))
+    _array("copy_some", len(index), *given, len(index), column(to))
+
+
+def mark_others(values: Any, none: Any, marks: Any) -> None:
+    """Mark, in bytes, where values are not ``none``."""
+    given = column(contiguous(values)), _bits(none, values.dtype)
+    _array("mark_others", values.size, *given, values.size, marks)
+
+
+def kept(values: Any, marks: Any) -> Any:
+    """Values where they are marked, 0 elsewhere."""
+    out, n = module_of(values).empty(values.shape, values.dtype), values.size
+    _array("keep_marked", n, column(contiguous(values)), contiguous(marks), n, column(out))
+    return out
+
+
+def _bits(value: Any, dtype: Any) -> int:
+    """Those of a value of a type."""
+    given = np.array(value, dtype)
+    return int(given.view(f"u{given.dtype.itemsize}"))
 
 
 def sum_tiles(tiles: Any) -> int:
@@ -153,4 +180,18 @@ def extremes(values: Any, ends: Any, *, most: bool) -> Any:
     sign = 1 << (8 * values.dtype.itemsize - 1) if real else _sign(values.dtype)
     ordered = Struct((sign, real))
     _array("extremes", n * 32, column(contiguous(values)), ends, n, int(most), ordered, column(out))
+    return out
+
+
+def sums(values: Any, ends: Any) -> Any:
+    """The sum between each of ``ends`` and the next, int64 or float64, always in the same order."""
+    real, n = values.dtype.kind == "f", len(ends) - 1
+    if real and values.dtype.itemsize < 4:
+        values = values.astype(np.float32)
+    out = module_of(values).empty(n, np.float64 if real else np.int64)
+    given, cuts = column(contiguous(values)), column(contiguous(ends))
+    if real:
+        _array("sum_floats", n * 32, given, cuts, n, out)
+    else:
+        _array("sum_integers", n * 32, given, _sign(values.dtype), cuts, n, out)
     return out

@@ -98,11 +98,12 @@ def sum_rows(adjacency: Adjacency) -> Any:
     """Weight of each row, int64 or float64."""
     weight = adjacency.weight
     assert weight is not None
-    xp = module_of(weight)
-    sums = xp.zeros(adjacency.num_vertices, _wide(weight.dtype))
-    full = xp.flatnonzero(adjacency.degrees > 0)
+    if module_of(weight) is not np:
+        return _sums(weight, adjacency.offsets, "a vertex's")
+    sums = np.zeros(adjacency.num_vertices, _wide(weight.dtype))
+    full = np.flatnonzero(adjacency.degrees > 0)
     if len(full):
-        ends = xp.concatenate([adjacency.offsets[full], adjacency.offsets[-1:]])
+        ends = np.append(adjacency.offsets[full], adjacency.offsets[-1])
         sums[full] = _sums(weight, ends, "a vertex's")
     return sums
 
@@ -158,10 +159,10 @@ def _thinned(kept: Any, offsets: Any) -> Any:
 
 def _sums(weight: Any, ends: Any, which: str) -> Any:
     """Sums of weights between ``ends``, int64 or float64."""
-    xp = module_of(weight)
-    sums = reduce_segments("add", weight.astype(_wide(weight.dtype), copy=False), ends)
+    sums = reduce_segments("add", weight, ends)
     if weight.dtype.kind != "f" and _may_overflow(weight, len(weight)):
-        _refuse_overflow(sums, reduce_segments("add", weight.astype(xp.float64), ends), which)
+        wide = elements.converted(weight, np.float64)
+        _refuse_overflow(sums, reduce_segments("add", wide, ends), which)
     return sums
 
 
