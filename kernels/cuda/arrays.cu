@@ -84,6 +84,15 @@ extern "C" __global__ void mark_starts(Column offsets, uint64 num_rows, uint8 *f
             first[offsets[row]] = 1;
 }
 
+// Which segments have so many elements, fewer than `most`.
+extern "C" __global__ void lengths_between(Column offsets, uint64 least, uint64 most, uint64 n,
+                                           uint8 *mask) {
+    for (uint64 i = thread_rank(); i < n; i += num_threads()) {
+        uint64 length = offsets[i + 1] - offsets[i];
+        mask[i] = length >= least && length < most;
+    }
+}
+
 // The segment that each element is in.
 extern "C" __global__ void segments(Column offsets, uint64 num_segments, uint64 n, Output numbers) {
     for (uint64 i = thread_rank(); i < n; i += num_threads()) {

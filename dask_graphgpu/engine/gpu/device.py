@@ -13,7 +13,7 @@ import cupy
 import numpy as np
 
 from dask_graphgpu.partition.csr import Adjacency
-from dask_graphgpu.partition.device.host import to_device
+from dask_graphgpu.partition.device.host import to_device, to_new_memory
 from dask_graphgpu.partition.device.memory import require, use_pool
 from dask_graphgpu.partition.rows import Rows
 from dask_graphgpu.partition.view import View
@@ -120,7 +120,7 @@ class DeviceView:
 
     def to_caller(self, array: Any) -> Any:
         """A result where the view has its arrays: on the device, or on the host."""
-        return array if self.view.on_device else cupy.asnumpy(array)
+        return array if self.view.on_device else to_new_memory(array)
 
 
 def integer_types(ids: np.dtype[Any], offsets: np.dtype[Any]) -> dict[str, str]:

@@ -6,6 +6,7 @@ arrays as well does what NumPy does of them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -17,9 +18,9 @@ from dask_graphgpu.partition.device.module import module_of
 _array = partial(launch, "arrays")
 
 
-def places_in(order: Any, dtype: Any) -> Any:
-    """Where each element stands in a permutation."""
-    places = module_of(order).empty(len(order), dtype)
+def places_in(order: Any, dtype: Any, size: int | None = None) -> Any:
+    """Where each of ``0..size`` stands in ``order``, which has each at most once; default: it is a permutation."""
+    places = module_of(order).empty(len(order) if size is None else size, dtype)
     _array("invert", len(order), order, len(order), column(places))
     return places
 
@@ -87,11 +88,16 @@ def find_id(ids: Any, value: int) -> tuple[int, int]:
     return first, end
 
 
+def changes(values: Any) -> Any:
+    """Which values differ from the one before; the first does."""
+    n, changed = len(values), module_of(values).empty(len(values), bool)
+    _array("mark_changes", n, column(contiguous(values)), n, changed)
+    return changed
+
+
 def first_edges(offsets: Any, neighbours: Any) -> Any:
     """Which edges are the first of their row to their neighbour; rows are in order."""
-    n, num_rows = len(neighbours), len(offsets) - 1
-    first = module_of(neighbours).empty(n, bool)
-    _array("mark_changes", n, column(contiguous(neighbours)), n, first)
+    first, num_rows = changes(neighbours), len(offsets) - 1
     _array("mark_starts", num_rows, column(contiguous(offsets)), num_rows, first)
     return first
 
@@ -147,6 +153,26 @@ def sum_tiles(tiles: Any) -> int:
     """Replace counts of tiles by how many are in those before, the last element by how many there are in all."""
     _array("sum_tiles", 1, tiles, len(tiles) - 1, threads=TILE)
     return int(tiles[-1])
+
+
+def joined(parts: Sequence[Any], dtype: Any) -> Any:
+    """Arrays of integers, one behind another, in another type."""
+    out, place = module_of(parts[0]).empty(sum(map(len, parts)), dtype), 0
+    for part in parts:
+        n, to = len(part), out[place : place + len(part)]
+        given = column(contiguous(part)), _sign(part.dtype), n
+        _array("convert_integers", n, *given, column(to))
+        place += n
+    return out
+
+
+def lengths_between(offsets: Any, least: int, most: int | None) -> Any:
+    """Which segments have so many elements, fewer than ``most``."""
+    n = len(offsets) - 1
+    mask = module_of(offsets).empty(n, bool)
+    limit = 2**64 - 1 if most is None else most
+    _array("lengths_between", n, column(contiguous(offsets)), least, limit, n, mask)
+    return mask
 
 
 def places_of(mask: Any, *, behind: bool = False) -> Any:
