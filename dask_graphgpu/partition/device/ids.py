@@ -152,4 +152,5 @@ def _rows_of(column: Any, part: Any) -> tuple[int, int]:
         return 0, 0
     if not isinstance(column, np.ndarray):
         return elements.find_id(column, part)
-    return int(column.searchsorted(part, "left")), int(column.searchsorted(part, "right"))
+    value = column.dtype.type(part)  # else NumPy would compare floats
+    return int(column.searchsorted(value, "left")), int(column.searchsorted(value, "right"))
