@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from setuptools import setup
+from setuptools.command.build_py import build_py
 from setuptools.command.sdist import sdist
 
 LINKS = ("io", "kernels")
@@ -18,4 +19,15 @@ class SourceDistribution(sdist):
             (Path(base_dir) / "dask_graphgpu" / name).symlink_to(f"../{name}")
 
 
-setup(cmdclass={"sdist": SourceDistribution})
+class Modules(build_py):
+    """Says whether the wheel has machine code for GPUs."""
+
+    def run(self):
+        """Lay out what goes into the wheel."""
+        super().run()
+        made = sorted(path.stem for path in Path("kernels", "prebuilt").glob("sm_*.zip"))
+        said = ", ".join(made) or "none, so they are compiled where they run"
+        self.warn(f"machine code of kernels (by python -m dask_graphgpu.prebuild): {said}")
+
+
+setup(cmdclass={"build_py": Modules, "sdist": SourceDistribution})

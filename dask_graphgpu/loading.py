@@ -9,7 +9,7 @@ from dask_graphgpu import config
 from dask_graphgpu import engine as engines
 from dask_graphgpu.arguments import check_choice, check_flag
 from dask_graphgpu.cluster.placement import check_partitioner, check_ranks
-from dask_graphgpu.errors import briefly
+from dask_graphgpu.errors import InvalidArgument, briefly
 from dask_graphgpu.graph_options import check_npartitions
 from dask_graphgpu.graphs import Graph
 from dask_graphgpu.io.place import Place, place_of
@@ -25,6 +25,7 @@ def load(
     verify: bool = False,
     stale: str = "error",
     engine: str = "auto",
+    backend: str = "pandas",
     ranks: int | str = "auto",
     partitioner: str | Callable[..., Any] = "auto",
 ) -> Graph:
@@ -52,7 +53,10 @@ def load(
         known where the frame was a bare ``read_parquet`` of local files; files that are gone
         altogether do not count.
     engine : {"auto", "cpu", "gpu", "hybrid", "interpreted"}
-        As of `Graph`; "auto" is the CPU. "gpu" copies what a method needs to the GPU.
+        As of `Graph`; "auto" is the CPU, with ``backend="cudf"`` the GPU. "gpu" copies what a method needs to the GPU.
+    backend : {"pandas", "cudf"}
+        Of the Dask frames that methods give. "cudf": the graph goes from its files to the memory of the GPU when it is
+        loaded, and stays there as one of cuDF frames does; frames that methods take are to be of cuDF too. One rank.
     ranks : int or "auto"
         On how many ranks the graph is opened: workers of the cluster, or threads of this process; "auto" is one, which
         costs nothing. On several each maps the files, takes part of the rows, and has its share of the graph in memory
@@ -76,12 +80,19 @@ def load(
     npartitions = check_npartitions(npartitions)
     check_flag("verify", verify)
     check_choice("stale", stale, ("error", "ignore"))
+    check_choice("backend", backend, ("pandas", "cudf"))
+    on_device = backend == "cudf"
     engine = config.chosen("engine", engine, engines.NAMES)
-    engines.check(engine)
+    engine = engines.of_frames(engine, on_device=on_device)
     number = 1 if ranks == "auto" else check_ranks(ranks)
+    if on_device and number != 1:
+        raise InvalidArgument(
+            f"backend='cudf' opens a saved graph on one rank, and ranks is {number}: leave ranks= out, or backend="
+        )
+    engines.check(engine)
     partitioner = check_partitioner(partitioner)
     how: dict[str, Any] = {"verify": verify, "stale": stale}
     if number == 1:
-        return Graph._of(opened(folder, engine, npartitions, **how), engine)
+        return Graph._of(opened(folder, engine, npartitions, on_device=on_device, **how), engine)
     spread = int(number), partitioner
     return Graph._of(opened_on_ranks(folder, engine, *spread, npartitions, **how), engine)

@@ -21,6 +21,7 @@ from dask_graphgpu.io.place import Place
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.store import saved
+from dask_graphgpu.store.on_device import open_on_device
 from dask_graphgpu.store.saved import Replaced, Saved, open_partition
 
 
@@ -29,20 +30,26 @@ def opened(
     engine: str,
     npartitions: int | None = None,
     *,
+    on_device: bool = False,
     verify: bool = False,
     stale: str = "error",
 ) -> Built:
-    """The graph that is saved in a folder now; arguments are those of `dask_graphgpu.load`, checked."""
+    """The graph that is saved in a folder now; arguments are those of `dask_graphgpu.load`, checked.
+
+    ``on_device``: in the memory of the GPU, for cuDF frames.
+    """
+    opening = open_on_device if on_device else open_partition
     while True:
         found = saved.read(folder, verify=verify, stale=stale)
-        engines.check_layout(engine, False, layered=found.layout.layered)
+        engines.check_layout(engine, on_device, layered=found.layout.layered)
         try:
             given = _where(found)
-            held = persist(called(open_partition, *given, key=BUILD + tokenize("open", *given)))
+            key = BUILD + tokenize(opening.__name__, *given)
+            held = persist(called(opening, *given, key=key))
             break
         except Replaced:  # between the two looks at the folder: the new graph is loaded
             continue
-    about = _about(found, npartitions)
+    about = _about(found, npartitions, on_device=on_device)
     path = str(found.path)
     state = f"saved in {path}"
     return Built(held[0], *about, vertices=found.vertices, reads=(path,), state=state, saved=found)
@@ -78,9 +85,10 @@ def _where(found: Saved) -> tuple[Any, str]:
 
 
 def _about(
-    found: Saved, npartitions: int | None
+    found: Saved, npartitions: int | None, *, on_device: bool = False
 ) -> tuple[Needs, int, dict[str, Any] | None, EdgeSchema, Layout]:
     """What is known of a graph that is built, as its input has it."""
     needs = Needs(found.schema.carries_weight, found.edge_columns, found.vertex_columns)
     number = found.npartitions if npartitions is None else npartitions
-    return needs, number, found.source, found.schema, found.layout
+    schema = replace(found.schema, on_device=on_device)
+    return needs, number, found.source, schema, found.layout

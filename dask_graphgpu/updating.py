@@ -218,5 +218,12 @@ class Updating:
 
     def _now(self, found: Saved) -> Self:
         """The graph as it is in the folder now."""
-        made = opened(found.path, self._engine, self._input.npartitions, stale="ignore")
+        given = self._input
+        made = opened(
+            found.path,
+            self._engine,
+            given.npartitions,
+            on_device=given.schema.on_device,
+            stale="ignore",
+        )
         return type(self)._of(made, self._engine)

@@ -16,7 +16,7 @@ from dask_graphgpu.io.schema import EdgeSchema, arrow_id_type, is_integer, requi
 from dask_graphgpu.partition.chunk import EdgeChunk
 from dask_graphgpu.partition.device.build import DeviceEdges, DeviceVertices
 from dask_graphgpu.partition.device.columns import array_of
-from dask_graphgpu.partition.device.masks import any_true, count_true
+from dask_graphgpu.partition.device.masks import any_true, count_nan
 from dask_graphgpu.partition.device.memory import use_pool
 from dask_graphgpu.partition.device.numbering import common_dtype
 from dask_graphgpu.partition.ids import Names
@@ -145,7 +145,7 @@ def number_column(series: Any, name: str, where: str) -> Any:
         )
     values = array_of(series)
     if values.dtype.kind == "f":
-        nan = count_true(cupy.isnan(values))
+        nan = count_nan(values)
         if nan:
             raise nulls_in_numbers(name, nan, "NaN", where)
     return values

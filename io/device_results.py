@@ -12,6 +12,7 @@ import pyarrow as pa
 from dask_graphgpu.io.results import ColumnType, Table, names_of
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.partition.device.columns import frame_of, series_of
+from dask_graphgpu.partition.device.elements import converted
 from dask_graphgpu.partition.device.ids import DeviceIds
 
 
@@ -49,7 +50,7 @@ def to_frame(
             if _is_text(kind):
                 out[names[0]] = cudf.Series(data[rows].tolist(), dtype="str")
                 continue
-            data = cupy.ascontiguousarray(cupy.asarray(data[rows], kind.dtype))
+            data = cupy.ascontiguousarray(converted(cupy.asarray(data[rows]), kind.dtype))
             out[names[0]] = _numbers(data, None if valid is None else valid[rows], kind)
             continue
         found = ids.take(data, valid, rows)
@@ -78,7 +79,7 @@ def assemble(
             if _is_text(kind):
                 out[names[0]] = cudf.Series(data.tolist(), dtype="str")
                 continue
-            data = cupy.ascontiguousarray(cupy.asarray(data, kind.dtype))
+            data = cupy.ascontiguousarray(converted(cupy.asarray(data), kind.dtype))
             out[names[0]] = _numbers(data, valid, kind)
             continue
         for column, dtype, ids in zip(names, schema.ids, vertices[name], strict=True):

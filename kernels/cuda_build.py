@@ -9,23 +9,26 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import re
+import sys
 import tempfile
 import threading
 import time
+import warnings
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import FunctionType
 from typing import Any
 
 from dask_graphgpu.errors import EngineUnavailable, GraphError
-from dask_graphgpu.kernels import cache_folder
+from dask_graphgpu.kernels import cache_folder, prebuilt
 from dask_graphgpu.kernels.compiled import note_compiled, note_seconds
 
 FOLDER = Path(__file__).parent / "cuda"
 _INCLUDE = re.compile(r'#include "([\w.]+)"')
+_CALLED = ("device_math.py", "cpu/convert.py")  # what generated modules import for GPUs
 _STANDARD = "c++17"  # part of the cache's key, as all that code depends on
 
 
@@ -52,6 +55,17 @@ class DeviceFunction:
             raise ValueError(f"{self.name}: {module} is not a generated module")
         return f"{self.name} {module} {self.function.__qualname__} {self.signature}"
 
+    @property
+    def text(self) -> str:
+        """What its code is made of, whichever release of Numba made it."""
+        parts = [
+            f"Python {sys.version_info.major}.{sys.version_info.minor}",  # the text has its bytecode
+            f"{self.name} {self.function.__qualname__} {self.signature}",
+            self.function.__globals__["__source__"],
+            *((FOLDER.parent / called).read_text() for called in _CALLED),
+        ]
+        return "\n".join(parts)
+
 
 def joined(source: str, defines: Mapping[str, str], text: str) -> str:
     """``source``.cu with its own headers pasted where they are first included."""
@@ -75,6 +89,11 @@ def joined(source: str, defines: Mapping[str, str], text: str) -> str:
     head = "".join(f"#define {name} {value}\n" for name, value in sorted(defines.items()))
     file = f"{source}.cu"
     return f"{head}{pasted(text, 'generated')}\n{pasted((FOLDER / file).read_text(), file)}\n"
+
+
+def texts(whole: str, functions: Sequence[DeviceFunction]) -> list[str]:
+    """What the machine code of a joined text is made of: see `prebuilt`."""
+    return [f"{_STANDARD}\n{whole}", *(function.text for function in functions)]
 
 
 def cubin(
@@ -205,14 +224,14 @@ class Kernel:
 
 
 class Module:
-    """A loaded cubin."""
+    """A loaded cubin; ``compiled`` gives another one where the driver refuses it."""
 
-    def __init__(self, code: bytes) -> None:
+    def __init__(self, code: bytes, compiled: Callable[[], bytes] | None = None) -> None:
         # CuPy loads from a file, and reads it at the first use on each device.
         self._file = tempfile.NamedTemporaryFile(suffix=".cubin")
-        self._file.write(code)
-        self._file.flush()
         weakref.finalize(self, self._file.close)
+        self._compiled = compiled
+        self._write(code)
         self._functions: dict[tuple[str, bool], Any] = {}
         self._modules: dict[bool, Any] = {}
         self._kernels: dict[str, Kernel] = {}
@@ -226,14 +245,36 @@ class Module:
         """CuPy's kernel; a module is cooperative as a whole there."""
         with self._lock:
             if (name, cooperative) not in self._functions:
-                import cupy
-
-                if cooperative not in self._modules:
-                    self._modules[cooperative] = cupy.RawModule(
-                        path=self._file.name, enable_cooperative_groups=cooperative
-                    )
-                self._functions[name, cooperative] = self._modules[cooperative].get_function(name)
+                self._functions[name, cooperative] = self._found(name, cooperative)
             return self._functions[name, cooperative]
+
+    def _found(self, name: str, cooperative: bool) -> Any:
+        import cupy
+
+        try:
+            if cooperative not in self._modules:
+                self._modules[cooperative] = cupy.RawModule(
+                    path=self._file.name, enable_cooperative_groups=cooperative
+                )
+            return self._modules[cooperative].get_function(name)
+        except cupy.cuda.driver.CUDADriverError as error:
+            if self._compiled is None:
+                raise
+            warnings.warn(
+                f"machine code that came with the package cannot be used here ({error}): {name} is compiled instead.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+            compiled, self._compiled = self._compiled, None
+            self._write(compiled())
+            self._modules.clear()
+            return self._found(name, cooperative)
+
+    def _write(self, code: bytes) -> None:
+        self._file.seek(0)
+        self._file.truncate()
+        self._file.write(code)
+        self._file.flush()
 
 
 _modules: dict[tuple[Any, ...], Module] = {}
@@ -248,11 +289,14 @@ def loaded(
     text: str,
     functions: Sequence[DeviceFunction],
 ) -> Module:
-    """The module of a source, built and loaded once a process."""
+    """The module of a source, loaded once a process: as it came with the package, else built."""
     key = (source, arch, *sorted(defines.items()), text, *(f.identity for f in functions))
     if key not in _modules:
         with _lock:
             if key not in _modules:
-                code = cubin(source, arch, defines=defines, text=text, functions=functions)
-                _modules[key] = Module(code)
+                build = partial(
+                    cubin, source, arch, defines=defines, text=text, functions=functions
+                )
+                code = prebuilt.code(arch, texts(joined(source, defines, text), functions))
+                _modules[key] = Module(build()) if code is None else Module(code, build)
     return _modules[key]

@@ -208,6 +208,7 @@ ALLOWED["jobs"] = {
     "report",
 }
 ALLOWED["jobs"] |= {"cluster", "features", "matching", "progress", "store"}
+ALLOWED["prebuild"] = {"algorithms", "engine", "kernels", "program"}
 ALLOWED["networkx_info"] = set()
 ALLOWED["networkx_weights"] = set()
 ALLOWED["networkx_graph"] = {"graphs", "networkx_weights"}

@@ -14,6 +14,7 @@ from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.partition.chunk import VertexChunk
 from dask_graphgpu.partition.csr import at_ends
+from dask_graphgpu.partition.device.elements import gathered
 from dask_graphgpu.report import Report
 
 if TYPE_CHECKING:
@@ -75,11 +76,10 @@ class Run:
 
     def own(self, values: Any) -> Any:
         """Values of the (own) vertices, in ascending order of the user's ids, where ``values`` are."""
-        if isinstance(values, np.ndarray) and values.ndim == 1:
-            return at_ends(values, self.rows)
-        if not self.stays or isinstance(values, np.ndarray):
-            return values.take(self.rows)
-        return values[self.ids.in_user_order_beside(values)]
+        if isinstance(values, np.ndarray):
+            return at_ends(values, self.rows) if values.ndim == 1 else values.take(self.rows)
+        rows = self.ids.in_user_order_beside(values) if self.stays else self.rows
+        return values.take(rows) if isinstance(rows, np.ndarray) else gathered(values, rows)
 
     def options(self, **asked: Any) -> RunOptions:
         """What `engine.run` is asked to do, with what this run notes things in."""

@@ -24,7 +24,7 @@ from dask_graphgpu.fields import Field
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.program import VertexProgram
 
-_LARGEST = 2**63 - 1
+LARGEST = 2**63 - 1
 
 
 def program(without_bound: int | float) -> VertexProgram:
@@ -91,7 +91,7 @@ class SSWP(Traversal, Resumable):
         options = run.options(
             sources=np.array([source]), cutoff=self._cutoff(whole), targets=targets
         )
-        state = run.engine.run(program(_LARGEST if whole else float("inf")), run.view, options)
+        state = run.engine.run(program(LARGEST if whole else float("inf")), run.view, options)
         assert state.reached is not None
         valid = state.reached.copy()
         valid[run.rows_of(np.array([source]))[0]] = not whole

@@ -18,6 +18,7 @@ from dask_graphgpu.engine.state import State
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.partition.chunk import to_host
+from dask_graphgpu.partition.device.elements import not_negative
 from dask_graphgpu.program import VertexProgram
 
 SWEEP = 64  # sources of one sweep: the bits of a word
@@ -178,7 +179,7 @@ def each_hops(
                 together, some, cutoff=most, targets=targets, report=run.report
             )
         if levels is not None:
-            yield levels, levels >= 0
+            yield levels, not_negative(levels)
             continue
         for source in some:
             level, reached = hops(run, int(source), cutoff, targets, view)
@@ -199,7 +200,7 @@ def hops(
     most = None if cutoff is None else int(min(cutoff, run.num_vertices))
     view = run.view if view is None else view
     level = run.engine.bfs(view, source, cutoff=most, targets=targets, report=run.report)
-    return level, level >= 0
+    return level, not_negative(level)
 
 
 def each_length(

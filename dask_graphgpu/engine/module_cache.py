@@ -37,6 +37,7 @@ def load(text: str) -> ModuleType:
             return sys.modules[name]
         file = f"<{name}>"
         module = ModuleType(name)
+        module.__dict__["__source__"] = text
         sys.modules[name] = module
         # So that tracebacks and debuggers show the lines.
         linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)

@@ -12,6 +12,7 @@ from dask_graphgpu.engine.loop import overflow
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.errors import InvalidVertices, ProgramError
 from dask_graphgpu.functions import INT64_MAX, INT64_MIN, plain, where
+from dask_graphgpu.partition.device.elements import copy_some
 from dask_graphgpu.program import VertexProgram
 
 # Fills one field: (role, function, dtype) -> array of shape (num_vertices,).
@@ -42,7 +43,7 @@ def initial(
             role = f"state[{name!r}].at_source"
             values = _filled(binding, declared.at_source, role, dtype, evaluate, full)
             state[name] = state[name].copy() if name in given else state[name]
-            state[name][sources] = values[sources]
+            copy_some(values, sources, state[name])
     return {name: state[name] for name in program.state}
 
 

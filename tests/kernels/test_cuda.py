@@ -40,6 +40,8 @@ WORDS = {
 # What sources are written over but ids and offsets, as lists of macros from the narrowest to the widest.
 MORE = {
     "bfs": [{**ids, "BLOCKS": "2"} for ids in IDS],
+    "arrays": [{}],
+    "building": [{}],
     "path_counts": [{**ids, "COUNT": count} for ids in IDS for count in ("int64", "double")],
     "hits": [
         {**ids, "WEIGHT": weight}

@@ -3,16 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from device_builds import assert_same, both_builds, frame_of
 
 from dask_graphgpu.errors import IntegerOverflow
-from dask_graphgpu.io.edges import read_edges
-from dask_graphgpu.io.schema import find_columns
-from dask_graphgpu.io.vertices import read_vertices
-from dask_graphgpu.partition import rowwise as host_rowwise
-from dask_graphgpu.partition.build import build as host_build
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.device import arrays, rowwise
-from dask_graphgpu.partition.device.build import DeviceEdges, DeviceVertices, build
+from dask_graphgpu.partition.device.build import DeviceVertices, build
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.parts import part, windows
 
@@ -23,64 +19,6 @@ RULES = ("one", "min", "max", "sum", "keep")
 def block(request, monkeypatch):
     """Blocks shorter than most arrays, and as they are."""
     monkeypatch.setattr(arrays, "BLOCK", request.param)
-
-
-def frame_of(kind, edges=300, ids=40, dtype="int64", weight="int64"):
-    rng = np.random.default_rng(7)
-    source, destination = rng.integers(0, ids, (2, edges))
-    if kind == "skewed":
-        ids *= 10
-        source, destination = (ids * rng.random((2, edges)) ** 6).astype(np.int64)
-    elif kind == "local":
-        destination = (source + 1) % ids
-    elif kind == "sparse":
-        source, destination = source * 10**15, destination * 10**15
-    elif kind == "negative":
-        source, destination = source - ids, destination - ids // 2
-    elif kind == "mirrored":
-        source, destination = np.concatenate([[source, destination], [destination, source]], axis=1)
-    frame = pd.DataFrame({"src": source.astype(dtype), "dst": destination.astype(dtype)})
-    frame["weight"] = (rng.integers(0, 9, edges).tolist() * 2)[: len(frame)]
-    frame["weight"] = frame["weight"].astype(weight)
-    return frame
-
-
-def both_builds(frame, layout, vertices=None, parts=1):
-    schema = find_columns(frame)
-    carried = ["weight"] if schema.weight else []
-    cuts = np.array_split(np.arange(len(frame)), parts)
-    host = [read_edges(frame.iloc[cut], schema, carried, "here") for cut in cuts]
-    device = [
-        DeviceEdges(
-            (frame["src"].to_numpy()[cut],),
-            (frame["dst"].to_numpy()[cut],),
-            dict(chunk.columns),
-        )
-        for cut, chunk in zip(cuts, host, strict=True)
-    ]
-    on_host, on_device = [], []
-    if vertices is not None:
-        on_host = [read_vertices(vertices, ["vertex"], ["value"], "the vertices frame", "here")]
-        nulls = dict(on_host[0].nulls)
-        ids = (vertices["vertex"].to_numpy(),)
-        on_device = [DeviceVertices(ids, dict(on_host[0].columns), nulls)]
-    return host_build(host, on_host, layout), build(device, on_device, layout)
-
-
-def assert_same(a, b):
-    """Two adjacencies with the same edges; repeats of an edge in any order."""
-    np.testing.assert_array_equal(a.offsets, b.offsets)
-    np.testing.assert_array_equal(a.neighbours, b.neighbours)
-    assert a.neighbours.dtype == b.neighbours.dtype
-    assert {n: c.dtype for n, c in a.columns.items()} == {n: c.dtype for n, c in b.columns.items()}
-    rows = host_rowwise.row_ids(Adjacency(a.offsets.astype(np.int64), a.neighbours))
-    for name in a.columns:
-        for column in (x.columns[name] for x in (a, b)):
-            assert len(column) == len(rows)
-        mine, others = (
-            x.columns[name][np.lexsort((x.columns[name], a.neighbours, rows))] for x in (a, b)
-        )
-        np.testing.assert_allclose(mine, others, rtol=1e-12)
 
 
 @pytest.mark.parametrize("parts", [1, 3])

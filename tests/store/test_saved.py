@@ -441,3 +441,13 @@ def test_another_type_than_expected(tmp_path):
     write_column(tmp_path / "a.arrow", np.arange(3))
     with pytest.raises(ValueError, match="holds int64, not uint32"):
         mapped(tmp_path / "a.arrow").array("uint32")
+
+
+def test_frames_of_cudf_are_asked_for_with_what_they_need(tmp_path):
+    PLAIN.graph().save(tmp_path / "saved")
+    with pytest.raises(errors.InvalidArgument, match="'pandas', 'cudf'"):
+        load(tmp_path / "saved", backend="polars")
+    with pytest.raises(errors.EngineUnavailable, match="works in host memory"):
+        load(tmp_path / "saved", backend="cudf", engine="cpu")
+    with pytest.raises(errors.InvalidArgument, match="one rank, and ranks is 3"):
+        load(tmp_path / "saved", backend="cudf", ranks=3)

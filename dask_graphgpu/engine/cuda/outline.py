@@ -89,3 +89,12 @@ def columns(binding: Binding) -> dict[str, np.dtype[Any]]:
             column = name.removeprefix("edge_")
             found[column] = binding.edge_column(binding.edges, column).dtype
     return found
+
+
+def reads_weighted_degree(program: VertexProgram) -> bool:
+    """Whether any of a program's functions names the sum of the weights of a vertex's edges."""
+    return any(
+        name.endswith("weighted_degree")
+        for role, function in program.functions().items()
+        for name in parameters(plain(function, role), role)
+    )

@@ -11,6 +11,7 @@ import cupy
 import numpy as np
 
 from dask_graphgpu.engine.cuda.lower import lowered, may_be_narrow
+from dask_graphgpu.engine.cuda.outline import reads_weighted_degree
 from dask_graphgpu.engine.cuda.packing import Packing
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.device import DeviceView
@@ -18,9 +19,8 @@ from dask_graphgpu.engine.loop import overflow
 from dask_graphgpu.engine.schedule import macros
 from dask_graphgpu.engine.state import Binding, State
 from dask_graphgpu.engine.values import given_columns, initial
-from dask_graphgpu.functions import parameters, plain
 from dask_graphgpu.partition.csr import Adjacency
-from dask_graphgpu.partition.device import memory
+from dask_graphgpu.partition.device import elements, memory
 from dask_graphgpu.partition.view import View
 
 # Words of struct RunControl in program.cuh, and of struct Aggregate.
@@ -95,11 +95,16 @@ class Arrays:
         if not self._started(narrow):
             self._start(False)
         self.new: dict[str, Any] = {name: self.state[name] for name in self.program.changing}
-        self.active = cupy.full(self.n, sources is None, np.uint8)
-        if sources is not None:
-            self.active[cupy.asarray(sources)] = 1
+        self.active = self._first_senders()
         none = cupy.empty(0, np.uint8)
-        self.reached: Any = self.active.copy() if self.program.has_reached else none
+        self.reached: Any = self._first_senders() if self.program.has_reached else none
+
+    def _first_senders(self) -> Any:
+        """Who sends first, as bytes."""
+        made = elements.filled(cupy, self.n, self.sources is None, np.uint8)
+        if self.sources is not None:
+            elements.mark(cupy.asarray(self.sources), made)
+        return made
 
     @cached_property
     def numbers(self) -> Any:
@@ -144,16 +149,14 @@ class Arrays:
         wide = self.view.degrees(direction)
         if 2 * self.view.num_edges >= 2**32:
             return wide
-        return self.view.made(("degrees in 32 bits", direction), lambda: wide.astype(np.uint32))
+        return self.view.made(
+            ("degrees in 32 bits", direction), lambda: elements.converted(wide, np.uint32)
+        )
 
     @cached_property
     def weighted_degree(self) -> Any:
         """Sum of their weights; None if no function names it."""
-        if not any(
-            name.endswith("weighted_degree")
-            for role, function in self.program.functions().items()
-            for name in parameters(plain(function, role), role)
-        ):
+        if not reads_weighted_degree(self.program):
             return None
         if not self.binding.view.is_weighted:
             return self.degree
@@ -230,13 +233,13 @@ class Arrays:
         storage = self.lowered.glue.storage(column.dtype)
         if column.dtype.kind == "b":
             return column.view(np.uint8)
-        return column if column.dtype == storage else column.astype(storage)
+        return elements.converted(column, storage)
 
     def _full(self, n: int, value: Any, dtype: np.dtype[Any]) -> Any:
         storage = self.lowered.glue.storage(dtype)
         if storage != dtype and dtype.kind != "b" and value == self.binding.identity(dtype):
             value = self.lowered.glue.identity(dtype)  # `may_be_narrow` saw all other values
-        return cupy.full(n, value, storage)
+        return elements.filled(cupy, n, value, storage)
 
     def _evaluate(self, role: str, function: FunctionType, dtype: np.dtype[Any]) -> Any:
         out = cupy.empty(self.n, dtype)
@@ -310,8 +313,8 @@ class Arrays:
             column, dtype = fields[name], dtypes[name]
 
             def wide() -> Any:
-                wide = column.view(bool) if dtype.kind == "b" else column.astype(dtype, copy=False)
-                return wide if reached is None else cupy.where(reached, wide, dtype.type(0))
+                wide = column.view(bool) if dtype.kind == "b" else elements.converted(column, dtype)
+                return wide if reached is None else elements.kept(wide, reached)
 
             with column.device:  # whoever asks may be at another one
                 return caller(memory.retried(wide))

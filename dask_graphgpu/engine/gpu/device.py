@@ -13,6 +13,7 @@ import cupy
 import numpy as np
 
 from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.device.host import to_device, to_new_memory
 from dask_graphgpu.partition.device.memory import require, use_pool
 from dask_graphgpu.partition.rows import Rows
 from dask_graphgpu.partition.view import View
@@ -119,7 +120,7 @@ class DeviceView:
 
     def to_caller(self, array: Any) -> Any:
         """A result where the view has its arrays: on the device, or on the host."""
-        return array if self.view.on_device else cupy.asnumpy(array)
+        return array if self.view.on_device else to_new_memory(array)
 
 
 def integer_types(ids: np.dtype[Any], offsets: np.dtype[Any]) -> dict[str, str]:
@@ -140,7 +141,7 @@ class _Held:
         """An array, brought over once."""
         with self._lock:
             if id(array) not in self._arrays:
-                self._arrays[id(array)] = (array, cupy.asarray(array))
+                self._arrays[id(array)] = (array, to_device(array))
             return self._arrays[id(array)][1]
 
     def adjacency(self, given: Adjacency) -> Adjacency:
@@ -166,7 +167,7 @@ class _Held:
         narrow = np.uint32 if given.num_edges < 2**32 else np.uint64
         return self.made(
             ("offsets", id(given.offsets)),
-            lambda: cupy.asarray(given.offsets.astype(narrow, copy=False)),
+            lambda: to_device(given.offsets.astype(narrow, copy=False)),
         )
 
     def made(self, key: Any, make: Callable[[], Made]) -> Made:

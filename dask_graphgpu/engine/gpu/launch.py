@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
-from functools import cache
 from typing import Any
 
 import cupy
@@ -12,13 +11,13 @@ import numpy as np
 
 from dask_graphgpu.errors import GraphError
 from dask_graphgpu.kernels.cuda_build import Kernel
+from dask_graphgpu.kernels.device_launch import allow
+from dask_graphgpu.kernels.device_launch import flat as flat
+from dask_graphgpu.kernels.device_launch import struct as struct
 from dask_graphgpu.kernels.device_streams import lent_stream
 from dask_graphgpu.partition.csr import Adjacency
 
 THREADS = 512
-
-# Blocks of a flat launch; a kernel over more goes on in steps of the grid.
-_MOST_BLOCKS = 1 << 20
 
 
 def cooperative(
@@ -65,7 +64,7 @@ def resident_blocks(kernel: Kernel, *, threads: int = THREADS, shared: int = 0) 
     device = cupy.cuda.Device().id
     if (device, threads, shared) not in kernel.resident:
         function = kernel.function(cooperative=True)
-        _allow(function, shared)
+        allow(function, shared)
         per_sm = cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(
             function.kernel.ptr, threads, shared
         )
@@ -76,23 +75,6 @@ def resident_blocks(kernel: Kernel, *, threads: int = THREADS, shared: int = 0) 
             )
         kernel.resident[device, threads, shared] = per_sm * num_multiprocessors()
     return kernel.resident[device, threads, shared]
-
-
-def flat(
-    kernel: Kernel, n: int, args: Sequence[Any], *, threads: int = 256, shared: int = 0
-) -> None:
-    """Launch a thread for each of ``n`` items; of very many, each thread takes several."""
-    if n:
-        blocks = min(-(-n // threads), _MOST_BLOCKS)
-        function = kernel.function(cooperative=False)
-        _allow(function, shared)
-        function((blocks,), (threads,), tuple(args), shared_mem=shared)
-
-
-def _allow(function: Any, shared: int) -> None:
-    """More shared memory than a kernel has without asking."""
-    if shared > 48 * 1024:
-        function.max_dynamic_shared_size_bytes = shared
 
 
 @contextmanager
@@ -137,17 +119,3 @@ def or_null(array: Any) -> Any:
 def ends_or_null(rows: Adjacency | None) -> tuple[Any, Any]:
     """Offsets and neighbours of rows that may be missing."""
     return (NULL, NULL) if rows is None else (rows.offsets, rows.neighbours)
-
-
-def struct(words: Sequence[Any]) -> Any:
-    """A struct of 8-byte members: integers, and arrays for pointers; None is the null pointer."""
-    found = [
-        0 if word is None else getattr(getattr(word, "data", None), "ptr", word) for word in words
-    ]
-    return np.array(found, np.uint64).view(_words(len(found)))[0]
-
-
-@cache
-def _words(number: int) -> np.dtype[Any]:
-    """It takes longer to make than a launch."""
-    return np.dtype([(f"word_{i}", np.uint64) for i in range(number)])

@@ -28,6 +28,7 @@ from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.device import DeviceView, integer_types
 from dask_graphgpu.engine.gpu.runs import LaunchState
 from dask_graphgpu.kernels.compile import cuda
+from dask_graphgpu.partition.device import building, elements
 from dask_graphgpu.partition.device.arrays import offset_type, segments
 from dask_graphgpu.partition.device.csr import Pairs, from_pairs, row_ids
 from dask_graphgpu.partition.device.memory import require
@@ -180,7 +181,7 @@ class _Moves:
     def alone(self, level: Level) -> Any:
         if level.rank is not None:
             return level.rank.copy()
-        return cupy.arange(len(level), dtype=level.neighbours.dtype)
+        return elements.counted_up(cupy, len(level), level.neighbours.dtype)
 
     def moved(self, level: Level, labels: Any, fixed: Any | None) -> tuple[Any, int]:
         n, ids, kind = len(level), level.neighbours.dtype, level.degree.dtype
@@ -192,7 +193,8 @@ class _Moves:
             "moving vertices",
         )
         labels, best = labels.astype(ids, copy=False), cupy.empty(n, ids)
-        active = (level.degree > 0).astype(np.uint8)
+        active = cupy.zeros(n, np.uint8)
+        elements.mark_others(level.degree, 0, active)
         if fixed is not None:
             active[fixed] = FIXED
         launch.cooperative(
@@ -255,7 +257,7 @@ class _Moves:
         """The smallest place, in the order of the user's ids, of the members of each vertex's community."""
         here = self._here
         ids, rank = here.id_dtype, here.user_rank
-        first = cupy.full(here.n, np.iinfo(ids).max, ids)
+        first = elements.filled(cupy, here.n, np.iinfo(ids).max, ids)
         types = {**integer_types(ids, here.offset_dtype), "SUM": "uint32"}
         given = None if rank is None else rank.astype(ids, copy=False)
         launch.flat(
@@ -263,7 +265,7 @@ class _Moves:
             here.n,
             (labels.astype(ids, copy=False), launch.or_null(given), np.uint64(here.n), first),
         )
-        return first[labels]
+        return elements.gathered(first, labels)
 
     def within(self, labels: Any, chosen: Any) -> Self:
         narrowed = copy(self)
@@ -379,10 +381,11 @@ def far_slots(level: Level, blocks: int) -> int:
 
 def renumbered(labels: Any) -> tuple[Any, int]:
     """The same labels as 0, 1, 2 ... in their order, and how many there are."""
-    there = cupy.zeros(len(labels), labels.dtype)
-    there[labels] = 1
-    numbers = cupy.cumsum(there, dtype=labels.dtype)
-    return numbers[labels] - labels.dtype.type(1), int(numbers[-1])
+    there = cupy.zeros(len(labels), np.uint8)
+    elements.mark(labels, there)
+    found = elements.places_of(there)
+    numbers = elements.places_in(found, labels.dtype, len(labels))
+    return elements.gathered(numbers, labels), len(found)
 
 
 def aggregated(level: Level, labels: Any, count: int) -> Level:
@@ -399,25 +402,16 @@ def aggregated(level: Level, labels: Any, count: int) -> Level:
     keys = keys[:kept]
     if weighted:
         order = cupy.argsort(keys)
-        keys = keys[order]
-        upto = cupy.cumsum(weights[order], dtype=np.uint64)
+        keys, weights = elements.gathered(keys, order), elements.gathered(weights, order)
         del order
     else:
         keys.sort()
-        upto = cupy.arange(1, kept + 1, dtype=np.uint64)
-    last = cupy.ones(kept, np.bool_)
-    last[:-1] = keys[1:] != keys[:-1]
-    last = cupy.flatnonzero(last)
-    keys, upto = keys[last], cupy.concatenate([cupy.zeros(1, np.uint64), upto[last]])
-    firsts = cupy.arange(count + 1, dtype=np.uint64) << np.uint64(bits)
-    starts = cupy.searchsorted(keys, firsts)
+    # Where the entries of each pair of communities begin, and behind the last one.
+    ends = elements.places_of(elements.changes(keys), behind=True)
+    keys = elements.gathered(keys, ends[:-1])
+    joined = elements.sums(weights, ends) if weighted else cupy.diff(ends)
+    offset = offset_type(len(keys))
+    starts, neighbours, _ = building.rows_of_keys(keys, count, bits, 0, offset, np.uint32, None)
     degree = totals(level, labels, count)
-    loops = degree - cupy.diff(upto[starts]).astype(kind)
-    return Level(
-        starts.astype(offset_type(len(keys))),
-        (keys & np.uint64((1 << bits) - 1)).astype(np.uint32),
-        cupy.diff(upto).astype(kind),
-        loops,
-        degree,
-        None,
-    )
+    loops = degree - elements.converted(elements.sums(joined, starts), kind)
+    return Level(starts, neighbours, elements.converted(joined, kind), loops, degree, None)

@@ -19,6 +19,7 @@ from dask_graphgpu.engine.loop import overflow
 from dask_graphgpu.engine.options import RunOptions, configured_direction
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.functions import INT64_MAX, INT64_MIN
+from dask_graphgpu.partition.device import elements
 from dask_graphgpu.report import Report
 
 # Threads of a block, and how many blocks a multiprocessor is to hold.
@@ -123,7 +124,7 @@ def improved(
         keeper = options.keeper
         rounds = lists.improve() if keeper is None else lists.improve_in_stretches(keeper)
     if program.has_reached:
-        arrays.reached |= (values != none).view(np.uint8)
+        elements.mark_others(values, none, arrays.reached)
     return rounds
 
 
@@ -163,7 +164,9 @@ class NearFar:
             "far": self._far,
             "near_set": self._sets[:2],
             "far_set": self._sets[2],
-            "sent": cupy.full(n, arrays.lowered.glue.identity(binding.message), values.dtype),
+            "sent": elements.filled(
+                cupy, n, arrays.lowered.glue.identity(binding.message), values.dtype
+            ),
             "late": arrays.reached,
             "items": cupy.empty(self._most_items(most_edges) * item, np.uint8),
             "targets": cupy.asarray([] if ends is None else ends, ids),

@@ -21,6 +21,7 @@ from dask_graphgpu.engine.gpu.runs import LaunchState
 from dask_graphgpu.engine.schedule import configured_separators
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.device import elements
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
 
@@ -34,7 +35,7 @@ def core_numbers(view: View, report: Report) -> Any:
     kernels/cuda/peeling.cu.
     """
     here = DeviceView.of(view)
-    return here.to_caller(_peeled(here, None, report).astype(cupy.int64))
+    return here.to_caller(elements.converted(_peeled(here, None, report), np.int64))
 
 
 def k_core(view: View, k: int, report: Report) -> Any:

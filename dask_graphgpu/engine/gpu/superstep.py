@@ -22,6 +22,7 @@ from dask_graphgpu.engine.schedule import (
     configured_separators,
     needs_all_vertices,
 )
+from dask_graphgpu.partition.device import elements
 from dask_graphgpu.report import Report
 
 DIRECTIONS = ("pull", "notify-pull", "push")  # as BY_... in program.cuh
@@ -83,7 +84,7 @@ class Superstep(Gathers):
         self.blocks = min(_BLOCKS, max(1, -(-n // _VERTICES_OF_BLOCK)))
         self.identity = self.glue.identity(self.binding.message)
         stored = self.glue.storage(self.binding.message)
-        self.messages = cupy.full(n, self.identity, stored)
+        self.messages = elements.filled(cupy, n, self.identity, stored)
         self.received = cupy.zeros(n if self.binding.needs_received else 0, np.uint8)
         self.marked = cupy.zeros(n if "notify-pull" in (self.dense, self.sparse) else 0, np.uint8)
         self._emitted = cupy.empty(n if self.emits else 0, stored)

@@ -10,6 +10,7 @@ import numpy as np
 
 from dask_graphgpu.engine.cuda.lower import CHUNK, PART
 from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.device import elements
 
 # Lengths from which a row of pull is a group's of 8 lanes, a warp's, of several warps in parts.
 GROUP_ROWS, WARP_ROWS, LONG_ROWS = 8, 32, 256
@@ -44,25 +45,29 @@ class PullLists:
     @classmethod
     def of(cls, edges: Adjacency) -> PullLists:
         """Of an adjacency by destination."""
-        lengths, ids = cupy.diff(edges.offsets), edges.neighbours.dtype
+        ids = edges.neighbours.dtype
 
         def between(least: int, most: int | None) -> Any:
-            there = lengths >= least
-            if most is not None:
-                there &= lengths < most
-            return cupy.flatnonzero(there)
+            return elements.places_of(elements.lengths_between(edges.offsets, least, most))
 
         warps = between(WARP_ROWS, LONG_ROWS)
         groups, threads = between(GROUP_ROWS, WARP_ROWS), between(1, GROUP_ROWS)
+        rows = elements.joined([warps, groups, threads], ids)
+        numbers = (warps.size, groups.size, threads.size)
         long = between(LONG_ROWS, None)
-        parts = -(-lengths[long].astype(np.int64) // PART)
+        if not long.size:
+            none, slots = cupy.empty(0, np.uint32), cupy.zeros(1, np.uint32)
+            no_rows, no_begin = cupy.empty(0, ids), cupy.empty(0, edges.offsets.dtype)
+            return cls(rows, numbers, no_rows, no_begin, none, no_rows, slots)
+        lengths = edges.offsets[long + 1] - edges.offsets[long]
+        parts = -(-lengths.astype(np.int64) // PART)
         slots = cupy.concatenate([cupy.zeros(1, np.int64), cupy.cumsum(parts)])
         which, nth = parts_of(parts)
         begin = edges.offsets[long[which]].astype(np.int64) + nth * PART
         order = cupy.argsort(edges.neighbours[begin])
         return cls(
-            cupy.concatenate([warps, groups, threads]).astype(ids),
-            (warps.size, groups.size, threads.size),
+            rows,
+            numbers,
             long[which[order]].astype(ids),
             begin[order].astype(edges.offsets.dtype),
             order.astype(np.uint32),

@@ -6,22 +6,14 @@ CuPy's own scatter and masked reads count in 32 bits, so long arrays are gone th
 from __future__ import annotations
 
 from collections.abc import Iterator
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+from dask_graphgpu.partition.device import building, elements
+from dask_graphgpu.partition.device.module import module_of as module_of
+
 BLOCK = 1 << 26  # elements that are worked on at once
-
-
-def module_of(array: Any) -> ModuleType:
-    """NumPy or CuPy, whichever the array belongs to."""
-    if isinstance(array, np.ndarray):
-        return np
-    import cupy
-
-    module: ModuleType = cupy
-    return module
 
 
 def blocks(length: int) -> Iterator[slice]:
@@ -44,12 +36,9 @@ def add_at(sums: Any, index: Any, values: Any) -> None:
 
 def count(values: Any, size: int) -> Any:
     """How often each of ``0..size`` occurs, int64."""
-    xp = module_of(values)
-    if xp is np:
+    if isinstance(values, np.ndarray):
         return np.bincount(values, minlength=size)
-    counts = xp.zeros(size, xp.uint32 if len(values) < 2**32 else xp.uint64)
-    add_at(counts, values, 1)
-    return counts.astype(xp.int64)
+    return building.counted(values, size)
 
 
 def choose(array: Any, keep: Any) -> Any:
@@ -85,37 +74,21 @@ def offset_type(total: int) -> Any:
 
 def segments(offsets: Any, total: int, dtype: Any) -> Any:
     """Number of the segment that each of ``total`` elements is in."""
-    xp = module_of(offsets)
-    numbers = xp.empty(total, dtype)
-    ends = offsets[1:]
-    for part in blocks(total):
-        places = xp.arange(part.start, part.stop, dtype=offsets.dtype)
-        numbers[part] = xp.searchsorted(ends, places, side="right")
-    return numbers
+    if not isinstance(offsets, np.ndarray):
+        return elements.segments(offsets, total, dtype)
+    return np.searchsorted(offsets[1:], np.arange(total), side="right").astype(dtype)
 
 
 def reduce_segments(operation: str, values: Any, offsets: Any) -> Any:
     """``np.add``, ``np.minimum`` or ``np.maximum`` over each segment, none of which is empty.
 
-    By halves, so that the result does not depend on the order in which threads run.
+    Sums are of int64 or float64. The result does not depend on the order in which threads run.
     """
-    xp = module_of(values)
-    combine = getattr(xp, operation)
-    offsets = offsets.astype(xp.int64)
-    while len(values) > len(offsets) - 1:
-        lengths = xp.diff(offsets)
-        halved = xp.zeros_like(offsets)
-        halved[1:] = xp.cumsum((lengths + 1) // 2)
-        total = int(halved[-1])
-        made = xp.empty(total, values.dtype)
-        numbers = segments(halved, total, xp.int64)
-        for part in blocks(total):
-            number = numbers[part]
-            first = xp.arange(part.start, part.stop, dtype=xp.int64) - halved[number]
-            first = offsets[number] + 2 * first
-            second = xp.minimum(first + 1, offsets[number + 1] - 1)
-            alone = second == first
-            left = values[first]
-            made[part] = xp.where(alone, left, combine(left, values[second]))
-        values, offsets = made, halved
-    return values
+    if isinstance(values, np.ndarray):
+        wide = values.astype(np.float64 if values.dtype.kind == "f" else np.int64, copy=False)
+        made = values if operation != "add" else wide
+        return getattr(np, operation).reduceat(made, offsets[:-1].astype(np.int64))
+    if operation == "add":
+        return elements.sums(values, offsets)
+    ends = elements.converted(offsets, np.int64)
+    return elements.extremes(values, ends, most=operation == "maximum")

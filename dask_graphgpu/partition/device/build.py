@@ -12,11 +12,13 @@ import numpy as np
 from dask_graphgpu.partition.as_given import AsGiven
 from dask_graphgpu.partition.build import SAMPLE, dense_dtype
 from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.device import elements
 from dask_graphgpu.partition.device.arrays import module_of
 from dask_graphgpu.partition.device.csr import Pairs, from_pairs, mirrored
+from dask_graphgpu.partition.device.degrees import Degrees, near_ends
 from dask_graphgpu.partition.device.host import as_given_on_host, to_new_memory
 from dask_graphgpu.partition.device.ids import DeviceIds, as_arrow, nbytes_of
-from dask_graphgpu.partition.device.masks import all_true, count_true
+from dask_graphgpu.partition.device.masks import count_true
 from dask_graphgpu.partition.device.memory import told
 from dask_graphgpu.partition.device.numbering import Numbering, number
 from dask_graphgpu.partition.device.rows import DeviceRows
@@ -24,7 +26,7 @@ from dask_graphgpu.partition.device.undirected import undirected
 from dask_graphgpu.partition.empty import NoVertices
 from dask_graphgpu.partition.ids import VertexIds
 from dask_graphgpu.partition.layout import Layout
-from dask_graphgpu.partition.order import NEAR_WINDOW, falling_degree, has_locality, is_skewed
+from dask_graphgpu.partition.order import NEAR_WINDOW, has_locality
 from dask_graphgpu.partition.partition import Partition, VertexColumns
 from dask_graphgpu.stages import Stage
 
@@ -177,16 +179,14 @@ def of_numbered(
         runs = [Pairs(none, none, table, held[0])]
     held.clear()
     sides = [(run.rows, run.neighbours) for run in runs]
-    degrees, position = numbering.ends.sum(axis=0), None
+    degrees, position = Degrees(numbering.ends), None
     if layout.order == "degree" or (
-        layout.order == "auto"
-        and is_skewed(degrees)
-        and not _has_locality(sides, table, num_vertices)
+        layout.order == "auto" and degrees.skewed and not _has_locality(sides, table, num_vertices)
     ):
-        position = falling_degree(degrees, table.dtype)
-        table = position[table]
+        position = degrees.falling(table.dtype)
+        table = elements.gathered(position, table)
         runs = [replace(run, table=table) for run in runs]
-    balanced = all_true(numbering.ends[0] == numbering.ends[1])
+    balanced = layout.directed or degrees.balanced
     columns = _vertex_columns(vertices, codes[num_ends:], table, num_vertices)
     ids = DeviceIds(numbering.ids, position)
     del numbering, codes, sides, degrees
@@ -223,11 +223,11 @@ def _has_locality(sides: Sequence[tuple[Any, Any]], table: Any, num_vertices: in
     """Whether the ends of a sample of edges lie close in the order of the user's ids."""
     near = sampled = 0
     share = -(-SAMPLE // len(sides))
+    window = num_vertices // NEAR_WINDOW
     for rows, neighbours in sides:
         step = max(len(rows) // share, 1)
-        a, b = table[rows[::step]].astype(np.int64), table[neighbours[::step]].astype(np.int64)
-        near += count_true(abs(a - b) <= num_vertices // NEAR_WINDOW)
-        sampled += len(a)
+        near += near_ends(rows, neighbours, table, step, window)
+        sampled += -(-len(rows) // step)
     return has_locality(near, sampled)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import cudf
 import cupy
+import pyarrow as pa
 import pylibcudf
 
 
@@ -27,6 +28,11 @@ def series_of(array: Any, valid: Any = None) -> Any:
         if nulls:
             column = column.with_mask(mask, nulls)
     return cudf.Series.from_pylibcudf(column)
+
+
+def series_of_text(ids: pa.Array) -> Any:
+    """Strings of Arrow as a column."""
+    return cudf.Series.from_arrow(ids)
 
 
 def frame_of(columns: dict[str, Any], first: int = 0) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 
 from dask_graphgpu.errors import GraphError
 from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.device import building, elements
 from dask_graphgpu.partition.device.arrays import (
     blocks,
     module_of,
@@ -88,19 +89,31 @@ def from_pairs(
         num_edges = sum(map(len, runs)) * (1 + both)
         bytes_of_edge = 32 if names and not below else 16  # the keys twice, and places twice
         require(num_edges * bytes_of_edge, f"sorting {num_edges:,} edges")
-    keys = _keys(xp, runs, bits, below, marked, both)
+    carries = bool(names) and not below
+    if xp is np or (both and carries):
+        keys, loops = _keys(xp, runs, bits, below, marked, both), 0
+    else:
+        keys, loops = building.edge_keys(runs, bits, below, marked=marked, both=both)
     columns: dict[str, Any] = {}
-    if names and not below:
+    if carries:
         whole = {name: _carried(xp, runs, name, both) for name in names}
         runs.clear()
         order = xp.argsort(keys, kind="stable")
-        keys = keys[order]
+        keys = elements.gathered(keys, order)
         for name in names:
-            columns[name] = whole.pop(name)[order]
+            columns[name] = elements.gathered(whole.pop(name), order)
         del order
     else:
         runs.clear()
         keys.sort()
+        keys = keys[: len(keys) - loops]
+    if xp is not np:
+        kind = kinds[names[0]] if below else None
+        offset = offset_type(len(keys))
+        offsets, neighbours, packed = building.rows_of_keys(
+            keys, num_vertices, bits, below, offset, dtype, kind
+        )
+        return Adjacency(offsets, neighbours, {names[0]: packed} if below else columns)
     offsets = xp.empty(num_vertices + 1, offset_type(len(keys)))
     offsets[-1] = len(keys)
     first = xp.arange(num_vertices, dtype=xp.uint64) << np.uint64(bits + below)
@@ -228,4 +241,4 @@ def transpose(adjacency: Adjacency) -> Adjacency:
 def transpose_column(adjacency: Adjacency, column: Any) -> Any:
     """A column of an adjacency in the order of its transpose; repeats in that which they had."""
     order = module_of(column).argsort(adjacency.neighbours, kind="stable")
-    return column[order]
+    return elements.gathered(column, order)

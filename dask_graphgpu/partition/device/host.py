@@ -1,4 +1,4 @@
-"""Large arrays of the device come to host memory: by way of pinned memory, and all threads."""
+"""Large arrays go between the device and host memory by way of pinned memory, and all threads."""
 
 from __future__ import annotations
 
@@ -10,7 +10,20 @@ from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.as_given import AsGiven
 from dask_graphgpu.partition.chunk import to_host
 
-_PIECE = 1 << 25  # bytes that come at once, while those before are copied on
+_PIECE = 1 << 25  # bytes that come at once, at most, while those before are copied on
+_SMALL = 1 << 22  # bytes of an array that comes in one piece
+
+
+def _packages() -> tuple[Any, Any]:
+    import cupy
+    import cupyx
+
+    return cupy, cupyx
+
+
+def _piece_of(nbytes: int) -> int:
+    """Bytes of a piece: a quarter of an array or less, a power of two, as pinned memory is kept by its size."""
+    return min(_PIECE, _SMALL if nbytes <= _SMALL else 1 << (nbytes // 4).bit_length() - 1)
 
 
 def to_new_memory(array: Any) -> np.ndarray:
@@ -19,18 +32,17 @@ def to_new_memory(array: Any) -> np.ndarray:
     The driver alone would copy to new memory, which is mapped at its first write, on one thread: a
     gigabyte a second.
     """
-    if isinstance(array, np.ndarray) or array.nbytes <= _PIECE:
+    piece = _piece_of(array.nbytes)
+    if isinstance(array, np.ndarray) or array.nbytes <= piece:
         return to_host(array)
-    import cupy
-    import cupyx
-
+    cupy, cupyx = _packages()
     host: np.ndarray = np.empty(array.shape, array.dtype)
     here, there = array.reshape(-1).view(np.uint8), host.reshape(-1).view(np.uint8)
-    starts = range(0, len(there), _PIECE)
-    rooms = [cupyx.empty_pinned(_PIECE, np.uint8) for _ in range(2)]
+    starts = range(0, len(there), piece)
+    rooms = [cupyx.empty_pinned(piece, np.uint8) for _ in range(2)]
 
     def fetched(k: int) -> tuple[Any, np.ndarray]:
-        part = here[starts[k] : starts[k] + _PIECE]
+        part = here[starts[k] : starts[k] + piece]
         room = rooms[k % 2][: len(part)]
         part.get(out=room, blocking=False)
         event = cupy.cuda.Event(disable_timing=True)
@@ -60,3 +72,31 @@ def as_given_on_host(aside: AsGiven) -> AsGiven:
 
 def _copy(lo: int, hi: int, given: np.ndarray, to: np.ndarray) -> None:
     to[lo:hi] = given[lo:hi]
+
+
+def to_device(array: Any) -> Any:
+    """A contiguous array in the memory of the GPU: of host memory, which may be mapped from a file, or that is there.
+
+    The driver alone would read what is mapped on one thread, page after page.
+    """
+    cupy, cupyx = _packages()
+    piece = _piece_of(array.nbytes)
+    if not isinstance(array, np.ndarray) or array.nbytes <= piece:
+        return cupy.asarray(array)
+    made = cupy.empty(array.shape, array.dtype)
+    here, there = array.reshape(-1).view(np.uint8), made.reshape(-1).view(cupy.uint8)
+    rooms = [cupyx.empty_pinned(piece, np.uint8) for _ in range(2)]
+    gone: list[Any] = [None, None]
+    for k, start in enumerate(range(0, len(here), piece)):
+        part = here[start : start + piece]
+        if gone[k % 2] is not None:
+            gone[k % 2].synchronize()
+        room = rooms[k % 2][: len(part)]
+        for_blocks(_copy, even_blocks(len(part)), part, room)
+        there[start : start + len(part)].set(room)
+        gone[k % 2] = cupy.cuda.Event(disable_timing=True)
+        gone[k % 2].record()
+    for event in gone:
+        if event is not None:
+            event.synchronize()  # before its memory is used again
+    return made

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from dask_graphgpu.partition.device import elements
 from dask_graphgpu.partition.device.arrays import module_of
 from dask_graphgpu.partition.device.host import to_new_memory
+from dask_graphgpu.partition.device.module import of_columns
 from dask_graphgpu.partition.device.numbering import composite
 from dask_graphgpu.partition.ids import VertexIds
 
@@ -46,7 +48,7 @@ class DeviceIds(VertexIds):
         if self._user_order is None:
             xp = _module(self.columns)
             self._user_order = (
-                xp.arange(len(self), dtype=np.uint32 if len(self) <= 2**32 else np.uint64)
+                elements.counted_up(xp, len(self), np.uint32 if len(self) <= 2**32 else np.uint64)
                 if self.position is None
                 else self.position
             )
@@ -58,17 +60,16 @@ class DeviceIds(VertexIds):
         Of `in_user_order` the ids are not looked up: they are the series that are kept, which nobody
         writes to.
         """
-        from dask_graphgpu.partition.device.columns import series_of, taken
-
         if dense is self._user_order and valid is None:
             return self._shown_in(rows)
         dense, valid = dense[rows], None if valid is None else valid[rows]
         places = _module(self.columns).asarray(dense)
-        places = places if self.rank is None else self.rank[places]
+        places = places if self.rank is None else elements.gathered(self.rank, places)
+        shown = of_columns()
         return [
-            taken(column, places, valid)
+            shown.taken(column, places, valid)
             if hasattr(column, "iloc")
-            else series_of(column[places], valid)
+            else shown.series_of(elements.gathered(column, places), valid)
             for column in self.columns
         ]
 
@@ -77,8 +78,6 @@ class DeviceIds(VertexIds):
 
         Kept, for those of a result's partitions are the same in each call.
         """
-        from dask_graphgpu.partition.device.columns import series_of
-
         start, stop, _ = rows.indices(len(self))
         shown = self._shown.get((start, stop))
         if shown is None:
@@ -87,7 +86,7 @@ class DeviceIds(VertexIds):
             shown = self._shown[start, stop] = [
                 column.iloc[rows].reset_index(drop=True)
                 if hasattr(column, "iloc")
-                else series_of(column[rows])
+                else of_columns().series_of(column[rows])
                 for column in self.columns
             ]
         return shown
@@ -151,8 +150,7 @@ def _rows_of(column: Any, part: Any) -> tuple[int, int]:
     limits = np.iinfo(column.dtype)
     if not isinstance(part, int) or not limits.min <= part <= limits.max:
         return 0, 0
-    # It and the next one, where there is one: made there, so that only places are waited for.
-    xp = module_of(column)
-    values = xp.arange(part, min(part + 1, int(limits.max)) + 1, dtype=column.dtype)
-    places: list[int] = xp.searchsorted(column, values).tolist()
-    return places[0], places[1] if len(places) == 2 else len(column)
+    if not isinstance(column, np.ndarray):
+        return elements.find_id(column, part)
+    value = column.dtype.type(part)  # else NumPy would compare floats
+    return int(column.searchsorted(value, "left")), int(column.searchsorted(value, "right"))

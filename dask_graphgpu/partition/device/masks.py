@@ -27,3 +27,12 @@ def count_true(mask: Any) -> int:
     """How often a mask of one dimension is true."""
     pieces = (mask[first : first + _PIECE] for first in range(0, len(mask), _PIECE))
     return sum(int(piece.astype(np.int64).sum()) for piece in pieces)
+
+
+def count_nan(values: Any) -> int:
+    """How many of some floats are NaN."""
+    bits = np.dtype(f"u{values.dtype.itemsize}")
+    # As integers those above infinity are NaN and whatever is negative: of most weights there are none.
+    if not len(values) or values.view(bits).max() <= np.array(np.inf, values.dtype).view(bits):
+        return 0
+    return count_true(values != values)

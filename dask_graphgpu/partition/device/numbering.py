@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from dask_graphgpu.partition.device import building
 from dask_graphgpu.partition.device.arrays import count, module_of
+from dask_graphgpu.partition.device.module import of_columns
 from dask_graphgpu.partition.ids import common_type
 
 # As in `partition.build`; CuPy scatters into 2**31 elements at most.
@@ -69,6 +71,9 @@ def _number_range(
         first, codes = 0, parts  # no copy of the columns
     else:
         codes = [_distance(part, first) for part in parts]
+    if xp is not np:
+        ids, table, ends = building.number(codes, num_ends, last - first, first, kind, dtype_of)
+        return Numbering([ids], codes, table, ends)
     ends = ends_of(xp, codes[:num_ends], last - first)
     present = ends.any(axis=0)
     for code in codes[num_ends:]:
@@ -117,9 +122,8 @@ def composite(columns: Sequence[Sequence[Any]]) -> tuple[list[Any], list[Any]]:
 def _ranked(parts: Sequence[Any]) -> tuple[list[Any], Any]:
     """The rank of each value among the distinct ones, and those in ascending order."""
     if any(hasattr(part, "iloc") for part in parts):
-        from dask_graphgpu.partition.device.columns import factorized
-
-        return factorized(list(parts))
+        ranked: tuple[list[Any], Any] = of_columns().factorized(list(parts))
+        return ranked
     xp = module_of(parts[0])
     kind = common_dtype([part.dtype for part in parts], "sources and destinations")
     parts = [part.astype(kind, copy=False) for part in parts]
@@ -131,9 +135,7 @@ def taken_rows(part: Any, rows: Any) -> Any:
     """Some rows of an id column."""
     if not hasattr(part, "iloc"):
         return part[rows]
-    from dask_graphgpu.partition.device.columns import taken
-
-    return taken(part, rows)
+    return of_columns().taken(part, rows)
 
 
 def common_dtype(dtypes: Sequence[Any], where: str) -> Any:

@@ -8,9 +8,9 @@ import numpy as np
 
 from dask_graphgpu.errors import IntegerOverflow
 from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.device import elements
 from dask_graphgpu.partition.device.arrays import (
     add_at,
-    blocks,
     choose,
     count,
     module_of,
@@ -30,14 +30,14 @@ def merge_repeats(adjacency: Adjacency, rule: str) -> Adjacency:
     if rule == "one" and adjacency.columns:
         adjacency = Adjacency(old, neighbours)
     xp = module_of(neighbours)
-    starts = xp.flatnonzero(_firsts(adjacency))
+    ends = elements.places_of(_firsts(adjacency), behind=True)
+    starts = ends[:-1]
     if len(starts) == len(neighbours):
         return adjacency
-    kept = neighbours[starts]
+    kept = elements.gathered(neighbours, starts)
     offsets = _thinned(starts, old)
     if rule == "one" or (weight is None and rule != "sum"):
         return Adjacency(offsets, kept)
-    ends = xp.concatenate([starts, xp.full(1, len(neighbours), starts.dtype)])
     if weight is None:
         return Adjacency(offsets, kept, {"weight": xp.diff(ends)})
     if rule == "sum":
@@ -76,11 +76,10 @@ def union(a: Adjacency, b: Adjacency) -> Adjacency:
 
 def without_loops(adjacency: Adjacency) -> Adjacency:
     """The edges that join two different vertices, without columns."""
-    xp = module_of(adjacency.neighbours)
     joins = row_ids(adjacency) != adjacency.neighbours
     if all_true(joins):
         return Adjacency(adjacency.offsets, adjacency.neighbours)
-    offsets = _thinned(xp.flatnonzero(joins), adjacency.offsets)
+    offsets = _thinned(elements.places_of(joins), adjacency.offsets)
     return Adjacency(offsets, choose(adjacency.neighbours, joins))
 
 
@@ -99,11 +98,12 @@ def sum_rows(adjacency: Adjacency) -> Any:
     """Weight of each row, int64 or float64."""
     weight = adjacency.weight
     assert weight is not None
-    xp = module_of(weight)
-    sums = xp.zeros(adjacency.num_vertices, _wide(weight.dtype))
-    full = xp.flatnonzero(adjacency.degrees > 0)
+    if module_of(weight) is not np:
+        return _sums(weight, adjacency.offsets, "a vertex's")
+    sums = np.zeros(adjacency.num_vertices, _wide(weight.dtype))
+    full = np.flatnonzero(adjacency.degrees > 0)
     if len(full):
-        ends = xp.concatenate([adjacency.offsets[full], adjacency.offsets[-1:]])
+        ends = np.append(adjacency.offsets[full], adjacency.offsets[-1])
         sums[full] = _sums(weight, ends, "a vertex's")
     return sums
 
@@ -143,27 +143,26 @@ def _firsts(adjacency: Adjacency) -> Any:
     """Which edges are the first of their row to their neighbour; rows are in order."""
     neighbours, offsets = adjacency.neighbours, adjacency.offsets
     xp = module_of(neighbours)
+    if xp is not np:
+        return elements.first_edges(offsets, neighbours)
     first = xp.ones(len(neighbours), bool)
     xp.not_equal(neighbours[1:], neighbours[:-1], out=first[1:])
     starts = offsets[:-1][offsets[1:] > offsets[:-1]].astype(xp.int64)
-    for part in blocks(len(neighbours)):  # CuPy scatters within 2**31 elements
-        inside = starts[(starts >= part.start) & (starts < part.stop)]
-        first[part][inside - part.start] = True
+    first[starts] = True
     return first
 
 
 def _thinned(kept: Any, offsets: Any) -> Any:
     """Offsets after only the edges at the places ``kept``, which ascend, are left."""
-    xp = module_of(kept)
-    return xp.searchsorted(kept, offsets.astype(kept.dtype)).astype(offset_type(len(kept)))
+    return elements.first_not_below(kept, offsets, offset_type(len(kept)))
 
 
 def _sums(weight: Any, ends: Any, which: str) -> Any:
     """Sums of weights between ``ends``, int64 or float64."""
-    xp = module_of(weight)
-    sums = reduce_segments("add", weight.astype(_wide(weight.dtype), copy=False), ends)
+    sums = reduce_segments("add", weight, ends)
     if weight.dtype.kind != "f" and _may_overflow(weight, len(weight)):
-        _refuse_overflow(sums, reduce_segments("add", weight.astype(xp.float64), ends), which)
+        wide = elements.converted(weight, np.float64)
+        _refuse_overflow(sums, reduce_segments("add", wide, ends), which)
     return sums
 
 

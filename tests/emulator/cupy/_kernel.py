@@ -192,7 +192,10 @@ class RawModule:
     def __init__(self, *, path=None, code=None, enable_cooperative_groups=False, **_):
         if path is None:
             raise NotImplementedError("RawModule of a text")
-        self._library = build.load(path)
+        try:
+            self._library = build.load(path)
+        except ValueError as error:
+            raise CUDADriverError(f"CUDA_ERROR_INVALID_IMAGE: {error}") from error
         self._cooperative = enable_cooperative_groups
 
     def get_function(self, name):

@@ -1,6 +1,6 @@
 """What is asked of the driver."""
 
-from cupy._kernel import occupancy
+from cupy._kernel import CUDADriverError, occupancy
 
 
 def occupancyMaxActiveBlocksPerMultiprocessor(func, block, dynamic):

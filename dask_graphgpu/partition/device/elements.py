@@ -1,0 +1,223 @@
+"""Array operations on the GPU that are compiled once for all types: ``kernels/cuda/arrays.cu``.
+
+CuPy compiles each of its own for each type at its first call, a tenth of a second or more. What is said to take NumPy
+arrays as well does what NumPy does of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from dask_graphgpu.partition.device.launching import TILE, Struct, column, contiguous, launch
+from dask_graphgpu.partition.device.module import module_of
+
+_array = partial(launch, "arrays")
+
+
+def places_in(order: Any, dtype: Any, size: int | None = None) -> Any:
+    """Where each of ``0..size`` stands in ``order``, which has each at most once; default: it is a permutation."""
+    places = module_of(order).empty(len(order) if size is None else size, dtype)
+    _array("invert", len(order), order, len(order), column(places))
+    return places
+
+
+def gathered(values: Any, index: Any) -> Any:
+    """``values[index]``, of values of up to 8 bytes and an index that is not negative."""
+    if isinstance(values, np.ndarray) or values.ndim > 1:
+        return values[index]
+    out = module_of(values).empty(len(index), values.dtype)
+    columns = [column(contiguous(each)) for each in (values, index)]
+    _array("gather", len(index), *columns, len(index), column(out))
+    return out
+
+
+def converted(values: Any, dtype: Any) -> Any:
+    """``values`` in another type; themselves where it is theirs."""
+    old, new, n = values.dtype, np.dtype(dtype), values.size
+    if old == new:
+        return values
+    if isinstance(values, np.ndarray):
+        return values.astype(new)
+    values, out = contiguous(values), module_of(values).empty(values.shape, new)
+    if old.kind in "iub" and new.kind in "iu":
+        _array("convert_integers", n, column(values), _sign(old), n, column(out))
+    elif old.kind in "iub" and new == np.float64:
+        _array("integers_to_floats", n, column(values), _sign(old), n, out)
+    elif (old, new) == (np.float32, np.float64):
+        _array("widen_floats", n, values, n, out)
+    elif (old, new) == (np.float64, np.float32):
+        _array("narrow_floats", n, values, n, out)
+    else:
+        return values.astype(new)
+    return out
+
+
+def not_negative(values: Any) -> Any:
+    """Which integers are 0 or more."""
+    if isinstance(values, np.ndarray):
+        return values >= 0
+    out, given = module_of(values).empty(values.shape, bool), contiguous(values)
+    _array("not_negative", values.size, column(given), values.size, out)
+    return out
+
+
+def _sign(dtype: np.dtype[Any]) -> int:
+    """The bit that says that an integer is negative; 0 where none is."""
+    return 1 << (8 * dtype.itemsize - 1) if dtype.kind == "i" else 0
+
+
+def counted_up(xp: Any, n: int, dtype: Any) -> Any:
+    """``0..n``."""
+    if xp is np:
+        return np.arange(n, dtype=dtype)
+    places = xp.empty(n, dtype)
+    _array("count_up", n, n, column(places))
+    return places
+
+
+def find_id(ids: Any, value: int) -> tuple[int, int]:
+    """From where to where ascending ids, of whose type it is, have a value."""
+    places, item = module_of(ids).empty(2, np.uint64), ids.dtype.itemsize
+    given = column(contiguous(ids))
+    _array("find_id", 1, given, len(ids), _sign(ids.dtype), value % 2 ** (8 * item), places)
+    first, end = places.tolist()
+    return first, end
+
+
+def changes(values: Any) -> Any:
+    """Which values differ from the one before; the first does."""
+    n, changed = len(values), module_of(values).empty(len(values), bool)
+    _array("mark_changes", n, column(contiguous(values)), n, changed)
+    return changed
+
+
+def first_edges(offsets: Any, neighbours: Any) -> Any:
+    """Which edges are the first of their row to their neighbour; rows are in order."""
+    first, num_rows = changes(neighbours), len(offsets) - 1
+    _array("mark_starts", num_rows, column(contiguous(offsets)), num_rows, first)
+    return first
+
+
+def segments(offsets: Any, total: int, dtype: Any) -> Any:
+    """As of `arrays.segments`."""
+    numbers, size = module_of(offsets).empty(total, dtype), len(offsets) - 1
+    _array("segments", total, column(contiguous(offsets)), size, total, column(numbers))
+    return numbers
+
+
+def mark(index: Any, marks: Any) -> None:
+    """``marks[index] = 1``, of bytes."""
+    _array("mark", len(index), column(contiguous(index)), len(index), marks)
+
+
+def filled(xp: Any, n: int, value: Any, dtype: Any) -> Any:
+    """``xp.full(n, value, dtype)``."""
+    out = xp.empty(n, dtype)
+    _array("fill", n, _bits(value, dtype), n, column(out))
+    return out
+
+
+def copy_some(values: Any, index: Any, to: Any) -> None:
+    """``to[index] = values[index]``, of one type; of NumPy arrays as well."""
+    if isinstance(to, np.ndarray):
+        to[index] = values[index]
+        return
+    given = column(contiguous(values)), column(contiguous(index))
+    _array("copy_some", len(index), *given, len(index), column(to))
+
+
+def mark_others(values: Any, none: Any, marks: Any) -> None:
+    """Mark, in bytes, where values are not ``none``."""
+    given = column(contiguous(values)), _bits(none, values.dtype)
+    _array("mark_others", values.size, *given, values.size, marks)
+
+
+def kept(values: Any, marks: Any) -> Any:
+    """Values where they are marked, 0 elsewhere."""
+    out, n = module_of(values).empty(values.shape, values.dtype), values.size
+    _array("keep_marked", n, column(contiguous(values)), contiguous(marks), n, column(out))
+    return out
+
+
+def _bits(value: Any, dtype: Any) -> int:
+    """Those of a value of a type."""
+    given = np.array(value, dtype)
+    return int(given.view(f"u{given.dtype.itemsize}"))
+
+
+def sum_tiles(tiles: Any) -> int:
+    """Replace counts of tiles by how many are in those before, the last element by how many there are in all."""
+    _array("sum_tiles", 1, tiles, len(tiles) - 1, threads=TILE)
+    return int(tiles[-1])
+
+
+def joined(parts: Sequence[Any], dtype: Any) -> Any:
+    """Arrays of integers, one behind another, in another type."""
+    out, place = module_of(parts[0]).empty(sum(map(len, parts)), dtype), 0
+    for part in parts:
+        n, to = len(part), out[place : place + len(part)]
+        given = column(contiguous(part)), _sign(part.dtype), n
+        _array("convert_integers", n, *given, column(to))
+        place += n
+    return out
+
+
+def lengths_between(offsets: Any, least: int, most: int | None) -> Any:
+    """Which segments have so many elements, fewer than ``most``."""
+    n = len(offsets) - 1
+    mask = module_of(offsets).empty(n, bool)
+    limit = 2**64 - 1 if most is None else most
+    _array("lengths_between", n, column(contiguous(offsets)), least, limit, n, mask)
+    return mask
+
+
+def places_of(mask: Any, *, behind: bool = False) -> Any:
+    """Where a mask is true, in order, and ``behind`` that how long it is; of NumPy arrays as well."""
+    if isinstance(mask, np.ndarray):
+        found = np.flatnonzero(mask)
+        return np.append(found, len(mask)) if behind else found
+    xp, n, mask = module_of(mask), len(mask), contiguous(mask)
+    num_tiles = -(-n // TILE)
+    tiles = xp.empty(num_tiles + 1, np.uint64)
+    _array("count_marks", num_tiles * TILE, mask, n, tiles, threads=TILE)
+    places = xp.zeros(sum_tiles(tiles) + 1, np.int64)
+    _array("list_marks", num_tiles * TILE, mask, n, tiles, places, threads=TILE)
+    return places if behind else places[:-1]
+
+
+def first_not_below(ascending: Any, values: Any, dtype: Any) -> Any:
+    """First place of integers that is not below each value, neither negative; of NumPy arrays as well."""
+    if isinstance(values, np.ndarray):
+        return np.searchsorted(ascending, values.astype(ascending.dtype)).astype(dtype)
+    out, n = module_of(values).empty(len(values), dtype), len(values)
+    given = column(contiguous(ascending)), len(ascending), column(contiguous(values)), n
+    _array("first_not_below", n, *given, column(out))
+    return out
+
+
+def extremes(values: Any, ends: Any, *, most: bool) -> Any:
+    """The least or the largest number between each of ``ends``, int64, and the next; of 64 bits or less."""
+    out, n = module_of(values).empty(len(ends) - 1, values.dtype), len(ends) - 1
+    real = values.dtype.kind == "f"
+    sign = 1 << (8 * values.dtype.itemsize - 1) if real else _sign(values.dtype)
+    ordered = Struct((sign, real))
+    _array("extremes", n * 32, column(contiguous(values)), ends, n, int(most), ordered, column(out))
+    return out
+
+
+def sums(values: Any, ends: Any) -> Any:
+    """The sum between each of ``ends`` and the next, int64 or float64, always in the same order."""
+    real, n = values.dtype.kind == "f", len(ends) - 1
+    if real and values.dtype.itemsize < 4:
+        values = values.astype(np.float32)
+    out = module_of(values).empty(n, np.float64 if real else np.int64)
+    given, cuts = column(contiguous(values)), column(contiguous(ends))
+    if real:
+        _array("sum_floats", n * 32, given, cuts, n, out)
+    else:
+        _array("sum_integers", n * 32, given, _sign(values.dtype), cuts, n, out)
+    return out
