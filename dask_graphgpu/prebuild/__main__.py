@@ -10,38 +10,17 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
-from importlib import import_module
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import click
 
-from dask_graphgpu.kernels import cuda_build, prebuilt
-from dask_graphgpu.prebuild.usual import usual
+from dask_graphgpu.kernels import prebuilt
+from dask_graphgpu.prebuild.compiling import compiled, take_for_device
 
 # One of each generation: later ones of the same generation run its code.
 ARCHITECTURES = ("sm_80", "sm_90", "sm_100", "sm_120")
-
-
-def _take_for_device(arch: str) -> None:
-    """Have Numba compile for this architecture what functions call, whichever GPU is here, or none."""
-    device = SimpleNamespace(compute_capability=(int(arch[3:-1]), int(arch[-1])))
-    dispatcher: Any = import_module("numba.cuda.dispatcher")
-    dispatcher.get_current_device = lambda: device
-
-
-def compiled(arch: str, share: int, shares: int) -> dict[str, bytes]:
-    """Every so many of the kernels, by the names that they have in the archive."""
-    made = {}
-    for asked in list(usual())[share::shares]:
-        whole = cuda_build.joined(asked.source, asked.defines, asked.text)
-        name = prebuilt.name_of(cuda_build.texts(whole, asked.functions))
-        made[name] = cuda_build.cubin(
-            asked.source, arch, defines=asked.defines, text=asked.text, functions=asked.functions
-        )
-    return made
 
 
 @click.command()
@@ -56,14 +35,17 @@ def compiled(arch: str, share: int, shares: int) -> dict[str, bytes]:
 @click.option(
     "--folder", type=click.Path(path_type=Path), default=prebuilt.FOLDER, show_default=True
 )
-def main(archs: Sequence[str], folder: Path) -> None:
+@click.option(
+    "--source", "sources", multiple=True, help="Only of these files of kernels/cuda; repeatable."
+)
+def main(archs: Sequence[str], folder: Path, sources: Sequence[str]) -> None:
     """Compile the usual kernels for some architectures, on all cores."""
     shares = os.cpu_count() or 1
     for arch in archs:
         with ProcessPoolExecutor(
-            shares, get_context("spawn"), initializer=_take_for_device, initargs=(arch,)
+            shares, get_context("spawn"), initializer=take_for_device, initargs=(arch,)
         ) as processes:
-            parts = processes.map(compiled, [arch] * shares, range(shares), [shares] * shares)
+            parts = processes.map(partial(compiled, arch, shares, sources), range(shares))
             codes = {name: code for part in parts for name, code in part.items()}
         path = prebuilt.write(folder, arch, codes)
         click.echo(f"{path}: {len(codes)} kernels, {path.stat().st_size / 1e6:.1f} MB")

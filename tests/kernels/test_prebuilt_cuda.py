@@ -1,11 +1,14 @@
 """Machine code that comes with the package: which is found, for which GPUs, and what is said of a damaged file."""
 
+import subprocess
+import sys
+
 import pytest
 
 pytest.importorskip("numba_cuda", reason="the compilers of the GPU engine are not installed")
 
 from dask_graphgpu.kernels import cuda_build, prebuilt
-from dask_graphgpu.prebuild import __main__ as prebuild
+from dask_graphgpu.prebuild import compiling
 from dask_graphgpu.prebuild.usual import usual
 
 ASKED = list(usual())
@@ -72,7 +75,7 @@ def test_texts_tell_kernels_and_functions_apart():
 @pytest.mark.parametrize("source", ["hop_sums", "near_far"])
 def test_what_is_made_is_what_a_run_loads(folder, monkeypatch, architecture, source):
     (asked, *_) = (asked for asked in ASKED if asked.source == source)
-    made = prebuild.compiled(architecture, ASKED.index(asked), len(ASKED))
+    made = compiling.compiled(architecture, len(ASKED), (), ASKED.index(asked))
     assert [code[:4] for code in made.values()] == [b"\x7fELF"]
     prebuilt.write(folder, architecture, made)
 
@@ -85,3 +88,12 @@ def test_what_is_made_is_what_a_run_loads(folder, monkeypatch, architecture, sou
     other = next(asked for asked in ASKED if asked.source == "bfs")
     with pytest.raises(AssertionError, match="compiled anew"):
         loaded(other)
+
+
+def test_the_command(tmp_path):
+    words = ["--arch", "sm_90", "--source", "hop_sums", "--folder", str(tmp_path)]
+    subprocess.run([sys.executable, "-m", "dask_graphgpu.prebuild", *words], check=True)
+    with prebuilt.zipfile.ZipFile(tmp_path / "sm_90.zip") as archive:
+        assert sorted(archive.namelist()) == sorted(
+            prebuilt.name_of(texts(asked)) for asked in ASKED if asked.source == "hop_sums"
+        )
