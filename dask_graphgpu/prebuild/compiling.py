@@ -19,7 +19,7 @@ def take_for_device(arch: str) -> None:
 
 
 def compiled(arch: str, shares: int, sources: Sequence[str], share: int) -> dict[str, bytes]:
-    """One of some shares of the kernels, by the names that they have in the archive; of all sources if none is named."""
+    """One of some shares of the kernels of some sources, or of all, by the names that they have in the archive."""
     made = {}
     wanted = [asked for asked in usual() if not sources or asked.source in sources]
     for asked in wanted[share::shares]:
