@@ -9,8 +9,8 @@ from typing import Any
 
 import dask.dataframe as dd
 import numpy as np
-import pandas as pd
 from dask.base import is_dask_collection
+from dask.dataframe.dispatch import concat
 
 from dask_graphgpu.algorithms import ALGORITHMS
 from dask_graphgpu.arguments import check_flag
@@ -129,7 +129,7 @@ class Windows:
         found = [_with_window(each, low) for each, low in zip(found, lows, strict=True)]
         if is_dask_collection(found[0]):
             return dd.concat(found)
-        return graph._back(pd.concat(found, ignore_index=True))
+        return graph._back(concat(found, ignore_index=True))
 
     def __repr__(self) -> str:
         return f"<Windows: {self._spacing.column} by {self._spacing.every} of {self._graph!r}>"

@@ -62,7 +62,7 @@ class DeviceFunction:
             f"Python {sys.version_info.major}.{sys.version_info.minor}",  # the text has its bytecode
             f"{self.name} {self.function.__qualname__} {self.signature}",
             self.function.__globals__["__source__"],
-            *((FOLDER.parent / called).read_text() for called in _CALLED),
+            *((Path(__file__).parent / called).read_text() for called in _CALLED),
         ]
         return "\n".join(parts)
 

@@ -26,4 +26,4 @@ def everywhere(ranks: Ranks, array: Any) -> Any:
 def require_room(view: Any, num_bytes: int, what: str) -> None:
     """Raise LimitTooSmall where edges lie on disk, and so much is more than memory may hold."""
     if view.paged:
-        view.out.limits.require(num_bytes, what)
+        view.given().limits.require(num_bytes, what)

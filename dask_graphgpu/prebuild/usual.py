@@ -27,6 +27,7 @@ _WEIGHTS = ("uint8", "uint32", "int64", "float", "double")
 _PLAIN: dict[str, list[dict[str, str]]] = {
     "bfs": [{"BLOCKS": "2"}],
     "components": [{**_RANK, "OWN_ALONE": "0"}],
+    "hub_triangles": [{"WORDS": "8"}],
     "hits": [{"WEIGHT": weight} for weight in ("int64", "double")],
     "leiden": [{"SUM": total} for total in ("uint32", "uint64")],
     "louvain": [{"SUM": total} for total in ("uint32", "uint64")],

@@ -47,12 +47,12 @@ def hubs_of(rows: Adjacency) -> Hubs | None:
     most = WORDS * _WARP * 32
     if rows.num_edges < LEAST_EDGES:
         return None
-    degree = cupy.diff(rows.offsets).astype(np.int64)
-    numbers = cupy.cumsum(cupy.bincount(degree)[::-1])
-    taken = int(cupy.searchsorted(numbers, cupy.full(1, most), side="right")[0])
-    least = len(numbers) - taken
+    degree = cupy.diff(rows.offsets)
+    least = 2  # of one neighbour nobody is the highest vertex
+    if len(degree) > most:
+        least = max(int(cupy.sort(degree)[-most - 1]) + 1, least)
     vertices = cupy.flatnonzero(degree >= least).astype(rows.neighbours.dtype)
-    return Hubs(vertices, least) if len(vertices) and least > 1 else None
+    return Hubs(vertices, least) if len(vertices) else None
 
 
 def count_hubs(hubs: Hubs, starts: Any, begins: Any, up: Any, found: Any) -> tuple[Any, Any, int]:
