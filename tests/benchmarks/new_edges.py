@@ -153,7 +153,7 @@ def print_components(
 ) -> None:
     """A row for each graph and each number of millions of pairs."""
     print(
-        "| components of | all edges, s | processors, s | 1 % and labels, s | processors, s | times |\n"
+        "| components of | all edges, s | 1 % and labels, s | all, processor s | 1 %, processor s | times |\n"
         "| --- | --- | --- | --- | --- | --- |"
     )
     for graph in graphs:
