@@ -56,8 +56,8 @@ class Motifs(Algorithm):
     -----
     Nothing is listed, so there is no limit to what may occur. Stars, paths, cycles and triangles with a tail or with
     another one are counted by products of numbers of neighbours, of triangles of an edge and of wedges between two
-    vertices. Of these are taken away those with further edges among their vertices [2]_. Triangles, wedges and cliques
-    of four vertices are gone along, each from its vertices with fewer neighbours.
+    vertices. Of these are taken away those with further edges among their vertices (Meira et al., 2014). Triangles,
+    wedges and cliques of four vertices are gone along, each from its vertices with fewer neighbours.
 
     Cost: O(E^1.5) time at most and, with ``size=4``, O(E) a vertex of a clique more; 150 bytes an edge in memory and
     40 bytes a vertex and thread, on several ranks on each. It is done on the processors, whichever engine finds the

@@ -34,9 +34,9 @@ class Node2Vec(Algorithm):
     """Embeddings of vertices by random walks (node2vec).
 
     Walks begin at every vertex, as `random_walks` makes them. Vertices that come within ``window`` steps of each other
-    get vectors that point the same way, others do not. With ``p`` and ``q`` 1 this is DeepWalk [2]_. Training is
-    gensim's: ``pip install 'dask-graphgpu[embeddings]'``. `fastrp` needs no training, and takes seconds where this
-    takes minutes.
+    get vectors that point the same way, others do not. With ``p`` and ``q`` 1 this is DeepWalk (Perozzi et al., KDD
+    2014). Training is gensim's: ``pip install 'dask-graphgpu[embeddings]'``. `fastrp` needs no training, and takes
+    seconds where this takes minutes.
 
     Parameters
     ----------
@@ -76,8 +76,8 @@ class Node2Vec(Algorithm):
 
     Notes
     -----
-    Skip-grams with negative samples [3]_; no vertex is left out for being rare or passed often. In the order of
-    training each vertex has one walk before any has the next one, in an order drawn anew each time.
+    Skip-grams with negative samples (Mikolov et al., 2013); no vertex is left out for being rare or passed often. In
+    the order of training each vertex has one walk before any has the next one, in an order drawn anew each time.
 
     With one thread the same machine gives the same vectors for a seed, whatever the engine, ranks, and order of rows:
     walks are the same everywhere. On other processors sums are rounded in another order.

@@ -47,7 +47,7 @@ class VertexMotifs(Algorithm):
     Notes
     -----
     As `motifs`, and with the same products for each vertex: nothing is listed. What further edges join has the same
-    vertices, so it is taken away from each of these [1]_.
+    vertices, so it is taken away from each of these.
 
     Cost: that of `motifs`, some times. Memory: 150 bytes an edge, 300 a vertex and, with ``size=4``, 5 KB a vertex, on
     several ranks on each. It is done on the processors, whichever engine finds the edges.
