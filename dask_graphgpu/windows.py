@@ -129,7 +129,7 @@ class Windows:
         found = [_with_window(each, low) for each, low in zip(found, lows, strict=True)]
         if is_dask_collection(found[0]):
             return dd.concat(found)
-        return graph._back(concat(found, ignore_index=True))
+        return graph._back(concat(found).reset_index(drop=True))
 
     def __repr__(self) -> str:
         return f"<Windows: {self._spacing.column} by {self._spacing.every} of {self._graph!r}>"

@@ -1,7 +1,7 @@
 """The algorithms, one file each, by the name of the graph method.
 
-It may import `arguments`, `checkpoint`, `engine`, `errors`, `exchange`, `fields`, `functions`, `io`, `partition`,
-`program`, `report` of the package.
+It may import `arguments`, `checkpoint`, `engine`, `errors`, `exchange`, `fields`, `functions`, `io`, `optional`,
+`partition`, `program`, `report` of the package.
 """
 
 from dask_graphgpu.algorithms.algorithm import Algorithm, Resumable

@@ -48,8 +48,10 @@ class Node2Vec(Algorithm):
         Walks from each vertex.
     weighted : bool
         Take an edge in proportion to its weight; else all are alike.
-    p, q : float
-        Return and in-out parameter, as of `random_walks`: a small q goes far, a large one stays near.
+    p : float
+        Return parameter, as of `random_walks`: a small one goes back often.
+    q : float
+        In-out parameter, as of `random_walks`: a small one goes far, a large one stays near.
     window : int
         Steps between two vertices that count as near, at most.
     negative : int
@@ -173,6 +175,6 @@ class Node2Vec(Algorithm):
                 walk, step, vertex = (run.ranks.to_first(array) for array in (walk, step, vertex))
             if first:
                 row = i * n + order.permutation(n)[walk // each]
-                vertices[row, step] = vertex
+                vertices[row, step.astype(np.intp)] = vertex
                 lengths[i * n : (i + 1) * n] = np.bincount(row - i * n, minlength=n)
         return Walks(vertices, lengths) if first else None

@@ -87,7 +87,7 @@ class JoinedRows:
         offsets, neighbours, _ = self.rows
         row = np.repeat(np.arange(len(self.place)), np.diff(offsets))
         before = np.flatnonzero(neighbours < row)
-        lengths = np.diff(offsets)[neighbours[before]]
+        lengths = np.diff(offsets).take(neighbours[before])
         return np.bincount(row[before], lengths, len(self.place)).astype(np.int64)
 
     def upward(self) -> np.ndarray:

@@ -41,7 +41,7 @@ def vertex_motifs(view: AnyView, edges: tuple[Any, Any], size: int, report: Repo
     require_room(view, n * (copies * width + _KINDS) * 8, f"{width} motifs of {n:,} vertices")
     joined = JoinedRows.of(view, edges, size, "vertex_motifs")
     numbers = view.numbers
-    own = joined.place if numbers is None else joined.place[numbers[: view.num_owned]]
+    own = joined.place if numbers is None else joined.place.take(numbers[: view.num_owned])
     if size == 3:
         found = _of_three(joined, own, classes)
     else:

@@ -28,7 +28,7 @@ _BLOCK = 256
 
 
 @dataclass(frozen=True)
-class Hubs:
+class DeviceHubs:
     """The vertices of the highest degrees.
 
     Attributes
@@ -42,7 +42,7 @@ class Hubs:
     degree: int
 
 
-def hubs_of(rows: Adjacency) -> Hubs | None:
+def hubs_of(rows: Adjacency) -> DeviceHubs | None:
     """The hubs of a graph, no more than a row of bits has; None where that is not worth it."""
     most = WORDS * _WARP * 32
     if rows.num_edges < LEAST_EDGES:
@@ -52,15 +52,17 @@ def hubs_of(rows: Adjacency) -> Hubs | None:
     if len(degree) > most:
         least = max(int(cupy.sort(degree)[-most - 1]) + 1, least)
     vertices = cupy.flatnonzero(degree >= least).astype(rows.neighbours.dtype)
-    return Hubs(vertices, least) if len(vertices) else None
+    return DeviceHubs(vertices, least) if len(vertices) else None
 
 
-def count_hubs(hubs: Hubs, starts: Any, begins: Any, up: Any, found: Any) -> tuple[Any, Any, int]:
+def count_hubs(
+    hubs: DeviceHubs, starts: Any, begins: Any, up: Any, found: Any
+) -> tuple[Any, Any, int]:
     """Add the triangles whose highest vertex is a hub to what is `found`, those between vertices with rows of bits.
 
     Parameters
     ----------
-    hubs : Hubs
+    hubs : DeviceHubs
     starts : integer array
         Of the rows of `up`, with the end of the last one.
     begins : integer array
