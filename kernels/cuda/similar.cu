@@ -4,9 +4,9 @@
 //           neighbours in common count, a score, and the best of the scores; as
 //           engine/similarity.py says
 // Launch    `best`, for vertices that have about as many walks of two edges; a block takes a vertex
-// Why       Sums are made in a table of the block, which stays in the cache: two atomics a walk,
-//           where sorting passes over all walks in memory several times. The last score that is
-//           taken is found by its digits, so any number of rows a vertex costs the same.
+// Why       Sums are made in a table of the block: two atomics a walk, where sorting passes over
+//           all walks in memory several times. The last score that is taken is found by its
+//           digits, for any number of rows a vertex.
 
 #include "common.cuh"
 
