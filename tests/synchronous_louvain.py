@@ -6,7 +6,7 @@ import numpy as np
 
 CLASSES = 16
 LEAST_GAIN = 1e-10
-LEAST_ROUND = 1e-6
+LEAST_ROUND = 1e-4
 _WORD = 2**64 - 1
 
 

@@ -91,7 +91,7 @@ class Louvain(Communities):
     threads find where the vertices of a batch gain most, and moves that still gain are done in order;
     small levels, and what is left of large ones, one by one on one thread. The GPU engine, and several
     ranks, move those of one of 16 random classes at the same time, and end a level when a round over all
-    of them gains less than 1e-6 of modularity. Cost: some passes over the edges; 40 bytes a vertex and
+    of them gains less than 1e-4 of modularity. Cost: some passes over the edges; 40 bytes a vertex and
     two copies of the edges that join communities; of a directed graph a copy of all edges in both
     directions, and of an undirected one whose vertices lie by degree another. On several ranks
     each has these bytes for all vertices of the graph, and its own edges twice more. In each of these ways the

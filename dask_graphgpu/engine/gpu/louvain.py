@@ -98,7 +98,7 @@ def louvain(
     -----
     In a step the vertices of one of 16 classes, drawn by a hash of seed, round and place in the order of the user's
     ids, move at the same time [2]_; labels are counted in hash tables [3]_, and only vertices whose neighbours have
-    moved are looked at again [4]_. A level ends when a round over all classes gains less than 1e-6 of modularity.
+    moved are looked at again [4]_. A level ends when a round over all classes gains less than 1e-4 of modularity.
     Weights are whole numbers or counted in units of a 2**-61th of the whole, so that the answer depends on nothing but
     the edges, the resolution and the seed. It is not that of the CPU engine, which moves vertices one by one;
     modularity is about the same. Cost: some passes over the edges, most of them of the first level; 24 bytes and more a

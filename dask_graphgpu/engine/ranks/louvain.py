@@ -202,7 +202,7 @@ def _united(
 
 
 # A level ends when a round over all classes gains less modularity.
-LEAST_ROUND = 1e-6
+LEAST_ROUND = 1e-4
 
 
 def louvain(
