@@ -19,7 +19,7 @@ import hashlib
 import pickle
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,7 @@ from dask_graphgpu.kernels import cache_folder, cuda_build
 from dask_graphgpu.kernels.compiled import note_compiled, note_seconds
 from dask_graphgpu.kernels.cuda_build import DeviceFunction, Module
 
-__all__ = ["DeviceFunction", "cuda", "cuda_cubin", "inner", "jit", "sources_stamp"]
+__all__ = ["DeviceFunction", "cuda", "cuda_cubin", "inner", "is_compiled", "jit", "sources_stamp"]
 
 
 class _NoCollection(event.Listener):
@@ -90,6 +90,13 @@ def jit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     if hasattr(kernel, "enable_caching"):  # NUMBA_DISABLE_JIT leaves the function
         kernel._cache = _KernelCache(function)
     return kernel
+
+
+def is_compiled(kernel: Any) -> bool:
+    """Whether this process, or one before it whose code is kept, has compiled a `jit` kernel for some types."""
+    if not hasattr(kernel, "signatures"):  # NUMBA_DISABLE_JIT
+        return False
+    return bool(kernel.signatures) or kernel._cache.has_some()
 
 
 def inner(function: Callable[..., Any]) -> Any:
@@ -216,9 +223,13 @@ class _Signatures:
         """Keep it."""
         cache_folder.write(self._path(key), dumps((key, data)))
 
+    def files(self) -> Iterator[Path]:
+        """All of them."""
+        return self._folder.glob(f"{glob.escape(self._base)}.*.nbc")
+
     def flush(self) -> None:
         """Remove all of them."""
-        for path in self._folder.glob(f"{glob.escape(self._base)}.*.nbc"):
+        for path in self.files():
             path.unlink(missing_ok=True)
 
 
@@ -228,6 +239,9 @@ class _OwnFolder(FunctionCache):
     def __init__(self, function: Any) -> None:
         super().__init__(function)
         self._cache_file = _Signatures(self.cache_path, self._impl.filename_base)
+
+    def has_some(self) -> bool:
+        return any(self._cache_file.files())
 
 
 class _KernelCache(_Cache):
@@ -250,6 +264,11 @@ class _KernelCache(_Cache):
     @property
     def cache_path(self) -> Any:
         return self._open().cache_path
+
+    def has_some(self) -> bool:
+        """Whether code for some types is kept."""
+        cache = self._open()
+        return isinstance(cache, _OwnFolder) and cache.has_some()
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         cache = self._open()

@@ -8,10 +8,12 @@ import numpy as np
 import pyarrow.compute as pc
 
 from dask_graphgpu.kernels import cpu as kernels
+from dask_graphgpu.kernels.compile import is_compiled
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks, num_threads
 from dask_graphgpu.partition.string_entries import StringEntries
 
-_FEW = 1 << 14  # strings that Arrow sorts within 3 ms: to compile our kernels takes 1.5 s
+_FEW = 1 << 14  # strings that Arrow sorts within 3 ms
+_UNCOMPILED = 1 << 18  # those that it sorts within 0.1 s: to compile our kernels takes 1.5 s
 _BUCKET = 1 << 14  # strings that one thread sorts
 _LARGE = 1 << 16  # strings that are worth several threads
 _MOST_BUCKETS = 256
@@ -21,11 +23,12 @@ _SAMPLE = 16  # keys to choose a splitter from
 def ascending(entries: StringEntries) -> np.ndarray:
     """The rows of entries in ascending order of the bytes of their strings; those of `entries` may change.
 
-    Dealt to buckets by the first eight bytes in which they differ, which are sorted side by side; a few
-    are sorted by Arrow. Cost: about two passes over eight bytes of each, and those of the sort.
+    Dealt to buckets by the first eight bytes in which they differ, which are sorted side by side; a few, and
+    some more while there is no compiled code for that, are sorted by Arrow. Cost: about two passes over eight
+    bytes of each, and those of the sort.
     """
     n, starts, bits = len(entries.rows), entries.starts, entries.bits
-    if n <= _FEW:
+    if n <= _FEW or (n <= _UNCOMPILED and not is_compiled(kernels.string_sort.sort)):
         return entries.rows.take(np.asarray(pc.array_sort_indices(entries.take(entries.rows))))
     rows, keys, spare = entries.rows, np.empty(n, np.uint64), None
     left, small = [(0, n, 0)], []

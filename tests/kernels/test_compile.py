@@ -87,6 +87,28 @@ def test_without_any_folder_to_write_kernels_and_programs_run():
     assert said == ["compiled code is not kept for the"]
 
 
+ORDER = """
+import json
+import pyarrow as pa
+from dask_graphgpu.kernels import cpu as kernels
+from dask_graphgpu.kernels.compile import is_compiled
+from dask_graphgpu.partition.id_table import ranked
+
+texts = [f"{7919 * k % 20011:05d}" for k in range(20011)]
+found = [is_compiled(kernels.string_table.rename)]
+[ranks], table = ranked([pa.array(texts, pa.large_string())])
+assert table.take(pa.array(ranks)).to_pylist() == texts
+found += [table.to_pylist() == sorted(texts), is_compiled(kernels.string_table.rename)]
+print(json.dumps([*found, is_compiled(kernels.string_sort.sort)]))
+"""
+
+
+def test_some_thousand_strings_do_not_wait_for_a_kernel_that_sorts_more(tmp_path):
+    settings = {"DASK_GRAPHGPU__CACHE_DIRECTORY": str(tmp_path)}
+    assert child(ORDER, **settings) == [False, True, True, False]
+    assert child(ORDER, **settings) == [True, True, True, False]
+
+
 def test_a_full_disk_is_no_error(tmp_path, monkeypatch):
     def full(self, sig, data):
         raise OSError(28, "No space left on device")

@@ -21,6 +21,12 @@ texts = st.one_of(
 several = st.lists(st.lists(texts, max_size=40), min_size=1, max_size=4)
 
 
+@pytest.fixture(autouse=True)
+def by_our_kernels(monkeypatch):
+    """Where strings are many, whether or not the kernels have been compiled before."""
+    monkeypatch.setattr(string_order, "_UNCOMPILED", 0)
+
+
 @pytest.fixture(params=[0, string_order._FEW])
 def few(request, monkeypatch):
     """Strings that Arrow orders: none, and as many as always."""
