@@ -12,8 +12,8 @@ import pyarrow as pa
 from dask_graphgpu.io.id_lookup import IdLookup, exchange
 from dask_graphgpu.io.results import ColumnType, Table, Values, assemble
 from dask_graphgpu.io.schema import EdgeSchema
-from dask_graphgpu.io.spread import bounds_of, first_of_each
 from dask_graphgpu.partition.chunk import to_host
+from dask_graphgpu.partition.result_rows import bounds_of, first_of_each
 
 if TYPE_CHECKING:
     from dask_graphgpu.exchange.nccl import DeviceLink

@@ -29,12 +29,13 @@ from dask_graphgpu.io import parquet
 from dask_graphgpu.io.lazy_frames import EmptyResult
 from dask_graphgpu.io.results import ColumnType, Table
 from dask_graphgpu.io.schema import EdgeSchema
-from dask_graphgpu.io.spread import first_of_each, spread
+from dask_graphgpu.io.spread import spread
 from dask_graphgpu.io.vertex_rows import VertexRows
 from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk
 from dask_graphgpu.partition.device.memory import told, use_pool
 from dask_graphgpu.partition.empty import EmptyPartition, built
 from dask_graphgpu.partition.layout import Layout
+from dask_graphgpu.partition.result_rows import first_of_each
 from dask_graphgpu.report import Advance, Report, Split
 from dask_graphgpu.store.plan import Layers, RankShare
 from dask_graphgpu.store.saved import open_partition
@@ -276,7 +277,7 @@ def run_share(
                 about = job.call, partition.ids, view.numbers, view.num_owned
                 keeper = keeping.keeper(*about, share.relay)
             run = Run(engine, view, partition.ids, job.schema, report, frames, share.relay, keeper)
-            run.stays = _stays(job, home)
+            run.stays, run.partitions = _stays(job, home), job.npartitions
             with _on_device(job.engine, device):
                 table = algorithm.run(run)
             if keeper is not None:
