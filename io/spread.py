@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from dask_graphgpu.io.results import ColumnType, Table, Values, assemble
 from dask_graphgpu.io.schema import EdgeSchema
-from dask_graphgpu.partition.chunk import to_host
 from dask_graphgpu.partition.csr import are_ascending
 from dask_graphgpu.partition.result_rows import bounds_of, first_of_each
 
@@ -65,11 +64,8 @@ def spread(
         here: Table = {name: table[name] for name in columns}
     else:
         place, here = _exchanged(ranks, table, columns, place, tie, order, bounds[first])
-    known = {
-        name: ids.take(to_host(here[name].data), _host_or_none(here[name].valid))
-        for name, kind in columns.items()
-        if kind.vertex
-    }
+    vertices_of = {name: here[name].on_host() for name, kind in columns.items() if kind.vertex}
+    known = {name: ids.take(each.data, each.valid) for name, each in vertices_of.items()}
     made = assemble
     if schema.on_device:
         from dask_graphgpu.io import device_results
@@ -132,10 +128,6 @@ def _cuts(place: np.ndarray | range, bounds: np.ndarray) -> list[int]:
     # Bounds of another type would have all places converted.
     cuts = np.searchsorted(place, np.minimum(bounds, most).astype(place.dtype)).tolist()
     return [len(place) if bound > most else cut for cut, bound in zip(cuts, bounds, strict=True)]
-
-
-def _host_or_none(valid: Any) -> np.ndarray | None:
-    return None if valid is None else to_host(valid)
 
 
 def _plain(values: Values, kind: ColumnType) -> tuple[np.ndarray, np.ndarray | None]:

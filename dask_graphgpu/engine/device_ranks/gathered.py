@@ -21,6 +21,7 @@ from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.device import memory
 from dask_graphgpu.partition.device.arrays import blocks, choose
 from dask_graphgpu.partition.device.csr import Pairs, from_pairs, row_ids
+from dask_graphgpu.partition.device.host import to_new_memory
 from dask_graphgpu.partition.device.rows import DeviceRows
 from dask_graphgpu.partition.ranks.view import RankView
 from dask_graphgpu.partition.view import View
@@ -70,9 +71,9 @@ class Gathered:
 
         def taken(column: Any) -> Any:
             if column is None or len(column) != len(begins):
-                return column if column is None else cupy.asnumpy(column)
+                return column if column is None else to_new_memory(column)
             column = cupy.asarray(column)
-            return cupy.asnumpy(column[some] if kept is None else choose(column, kept))
+            return to_new_memory(column[some] if kept is None else choose(column, kept))
 
         return tuple(map(taken, edges))
 
@@ -173,7 +174,7 @@ def gathered(
     if report is not None:
         rows = made.view.out
         report.advance(
-            "gather", supersteps=1, frontier=view.graph_vertices, edges=rows.num_edges,
+            "gather", supersteps=0, frontier=view.graph_vertices, edges=rows.num_edges,
             bytes=rows.num_edges * 2 * view.id_dtype.itemsize, seconds=time.perf_counter() - start,
         )  # fmt: skip
     return made

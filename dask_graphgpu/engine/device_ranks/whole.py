@@ -16,6 +16,7 @@ from dask_graphgpu.engine import gpu, ranks
 from dask_graphgpu.engine.communities import Start
 from dask_graphgpu.engine.device_ranks.gathered import Gathered, on_whole
 from dask_graphgpu.exchange.nccl import DeviceLink
+from dask_graphgpu.partition.device.host import to_new_memory
 from dask_graphgpu.partition.ranks.view import RankView
 from dask_graphgpu.report import Report
 
@@ -182,13 +183,11 @@ def multi_bfs(
     def rows(whole: Gathered, low: int, high: int) -> np.ndarray:
         n = len(whole)
         low, high = max(low, 0), min(high, len(sources) * n)
-        made = np.empty(max(high - low, 0), np.int32)
-        if len(made):
-            first, some = low // n, sources[low // n : -(-high // n)]
-            for i, level in enumerate(one_gpu.multi_bfs(whole.view, some, **how), first):
-                begin, end = max(low, i * n), min(high, (i + 1) * n)
-                made[begin - low : end - low] = level[begin - i * n : end - i * n].get()
-        return made
+        if low >= high:
+            return np.empty(0, np.int32)
+        levels = one_gpu.multi_bfs(whole.view, sources[low // n : -(-high // n)], **how)
+        begin = low // n * n
+        return to_new_memory(levels.reshape(-1)[low - begin : high - begin])
 
     return on_whole(view, report, work, lambda: None)
 
@@ -283,7 +282,7 @@ def jaccard_of_pairs(view: RankView, first: Any, second: Any, report: Report) ->
     """Coefficients of this rank's pairs; as `engine.gpu.jaccard_of_pairs`. Collective."""
 
     def work(whole: Gathered, given: Any) -> Any:
-        return cupy.asnumpy(one_gpu.jaccard_of_pairs(whole.view, first, second, report))
+        return to_new_memory(one_gpu.jaccard_of_pairs(whole.view, first, second, report))
 
     return on_whole(
         view, report, work, lambda: processors.jaccard_of_pairs(view, first, second, report)
@@ -319,4 +318,4 @@ def _from(view: RankView, start: Start | None) -> Callable[[Gathered, DeviceLink
 
 def _given(view: RankView, values: Any) -> Any:
     """An answer where its caller wants it."""
-    return values if view.stays else cupy.asnumpy(values)
+    return values if view.stays else to_new_memory(values)

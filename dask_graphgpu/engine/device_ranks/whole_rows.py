@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import cupy
-
 from dask_graphgpu.engine.device_ranks.gathered import Gathered, on_whole
 from dask_graphgpu.engine.device_ranks.whole import one_gpu, own_sums, processors
 from dask_graphgpu.exchange.nccl import DeviceLink
+from dask_graphgpu.partition.device.host import to_new_memory
 from dask_graphgpu.partition.ranks.view import RankView
 from dask_graphgpu.report import Report
 
@@ -73,7 +72,7 @@ def spanning_forest(view: RankView, report: Report, *, largest: bool = False) ->
         found = one_gpu.spanning_forest(whole.view, report, largest=largest)
         if view.answers is not None:
             return whole.rows_of(view, found)
-        return tuple(cupy.asnumpy(each if view.ranks.rank == 0 else each[:0]) for each in found)
+        return tuple(to_new_memory(each if view.ranks.rank == 0 else each[:0]) for each in found)
 
     def on_host() -> Any:
         return processors.spanning_forest(view, report, largest=largest)
