@@ -12,6 +12,7 @@ import pyarrow as pa
 from dask_graphgpu.io.schema import EdgeSchema, id_type
 from dask_graphgpu.io.times import as_times
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
+from dask_graphgpu.partition.chunk import to_host
 from dask_graphgpu.partition.ids import VertexIds
 
 _SEPARATE = 50  # columns that are arrays of their own
@@ -49,6 +50,10 @@ class Values:
             np.asarray(self.data, like=values),
             None if valid is None else np.asarray(valid, like=values),
         )
+
+    def on_host(self) -> Values:
+        """The same in host memory."""
+        return Values(to_host(self.data), None if self.valid is None else to_host(self.valid))
 
     def __sizeof__(self) -> int:  # by which Dask places tasks and spills
         return self.data.nbytes + (0 if self.valid is None else self.valid.nbytes)

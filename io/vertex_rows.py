@@ -12,8 +12,9 @@ import pyarrow as pa
 from dask_graphgpu.io.id_lookup import IdLookup, exchange
 from dask_graphgpu.io.results import ColumnType, Table, Values, assemble
 from dask_graphgpu.io.schema import EdgeSchema
-from dask_graphgpu.io.spread import bounds_of, first_of_each
 from dask_graphgpu.partition.chunk import to_host
+from dask_graphgpu.partition.device.host import to_new_memory
+from dask_graphgpu.partition.result_rows import bounds_of, first_of_each
 
 if TYPE_CHECKING:
     from dask_graphgpu.exchange.nccl import DeviceLink
@@ -34,11 +35,13 @@ class VertexRows:
     of : int
         Partitions of the result; those of a rank, and the rows of each, are as in `spread`.
     link : DeviceLink, optional
-        Values travel from GPU to GPU, and become cuDF frames; else they are, and stay, on the host.
+        Values travel from GPU to GPU, and become frames there if these are cuDF's; else they are, and stay, on
+        the host.
 
     Notes
     -----
-    Takes 8 bytes and an id for each row that this rank makes, on the GPU or the host. A run costs
+    Takes 8 bytes and an id for each row that this rank makes, on the GPU or the host; of frames on the host
+    behind a link an id there, too. A run costs
     an all-to-all a column and a scatter; of columns of other vertices also a look-up of their ids,
     which goes from GPU to GPU as well where they are integers.
     """
@@ -71,7 +74,9 @@ class VertexRows:
             self._lookup = IdLookup(ranks, link, bounds[first].tolist(), arrays)
         self._assemble = assemble
         self._column: Callable[..., Any] = _host_column
+        self._settled: Callable[[Any], Any] = to_new_memory
         if schema.on_device:
+            self._settled = _as_it_is
             from dask_graphgpu.io import device_results
             from dask_graphgpu.partition.device.columns import series_of
 
@@ -100,9 +105,16 @@ class VertexRows:
             for name, (_, valid) in given.items()
         }
         others = {
-            name: self._ids_of(here[name])
+            name: self._ids_of(here.pop(name))
             for name, kind in columns.items()
             if kind.vertex and name != "vertex"
+        }
+        here = {
+            name: Values(
+                self._settled(values.data),
+                None if values.valid is None else self._settled(values.valid),
+            )
+            for name, values in here.items()
         }
         made = {}
         for i, rows in self._parts.items():
@@ -121,6 +133,7 @@ class VertexRows:
     def _plain(self, values: Values, kind: ColumnType) -> tuple[Any, Any]:
         """Data of one dtype on all ranks, and which of it is not null where that can be so."""
         xp, dtype = self._xp, np.int64 if kind.vertex else kind.dtype
+        values = values if self._link is not None else values.on_host()
         data = xp.asarray(values.data)
         if not kind.nullable:
             return data.astype(dtype, copy=False), None
@@ -153,13 +166,18 @@ class VertexRows:
             valid = None if values.valid is None else to_host(values.valid)
             arrays = self._ids.take(to_host(values.data), valid)
             return lambda rows: [array[rows] for array in arrays]
-        columns = self._lookup.take(values.data, values.valid)
+        columns = [self._settled(each) for each in self._lookup.take(values.data, values.valid)]
+        whole = None if values.valid is None else self._settled(values.valid)
 
         def some(rows: slice) -> list[Any]:
-            valid = None if values.valid is None else values.valid[rows]
+            valid = None if whole is None else whole[rows]
             return [self._column(column[rows], valid) for column in columns]
 
         return some
+
+
+def _as_it_is(array: Any) -> Any:
+    return array
 
 
 def _host_column(data: np.ndarray, valid: np.ndarray | None) -> pa.Array:

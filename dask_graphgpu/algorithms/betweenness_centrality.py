@@ -198,9 +198,9 @@ class EdgeBetweennessCentrality(_Betweenness):
 
     def run(self, run: Run) -> Table:
         sources = sources_of(run, self.sources, self.seed)
-        value = run.engine.edge_betweenness(
-            run.view, sources, weighted=self.weighted, report=run.report
+        view = run.answering(run.num_vertices)
+        source, destination, value = run.engine.edge_betweenness(
+            view, sources, weighted=self.weighted, report=run.report
         )
         scale, _ = self._scales(run, sources, endpoints=True)
-        source, destination = (run.dense(x) for x in (run.view.sources(), run.view.out.neighbours))
         return edge_table(run, source, destination, {"betweenness": Values(value * scale)})

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dask_graphgpu.algorithms.run import Run
-from dask_graphgpu.algorithms.traversal import ShortestPaths, each_hops, hops
+from dask_graphgpu.algorithms.traversal import ShortestPaths, each_hops, hops, hops_of_rows
+from dask_graphgpu.io.results import Values
 from dask_graphgpu.io.schema import EdgeSchema
 
 
@@ -69,6 +70,9 @@ class BFS(ShortestPaths):
         self, run: Run, source: int, targets: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray]:
         return hops(run, source, self.cutoff, targets, run.staying)
+
+    def values_of_rows(self, run: Run, sources: np.ndarray) -> Values | None:
+        return None if self.predecessor else hops_of_rows(run, sources, self.cutoff)
 
     def each_values(
         self, run: Run, sources: np.ndarray, targets: np.ndarray | None

@@ -46,7 +46,9 @@ class BiconnectedComponents(Algorithm):
         return {**edge_columns(), "component": ColumnType("int64")}
 
     def run(self, run: Run) -> Table:
-        first, second, component = run.engine.biconnected_edges(run.view, report=run.report)
+        first, second, component = run.engine.biconnected_edges(
+            run.answering(run.num_vertices), report=run.report
+        )
         run.order(first, run.num_vertices, second)
         return {
             "edge source": Values(first),

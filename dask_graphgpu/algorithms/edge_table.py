@@ -8,7 +8,7 @@ import numpy as np
 
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.io.results import ColumnType, Table, Values
-from dask_graphgpu.partition.csr import all_below, at_ends, from_edges
+from dask_graphgpu.partition.csr import all_below, are_ascending, at_ends, from_edges
 
 
 def edge_columns(weight: str | None = None) -> dict[str, ColumnType]:
@@ -36,15 +36,16 @@ def edge_table(run: Run, source: Any, destination: Any, columns: Table) -> Table
 
 def of_places(run: Run, low: Any, high: Any, columns: Table) -> Table:
     """As `edge_table`, of ends that are places in the order of the user's ids; on ranks the numbers of vertices."""
-    order = order_of_ends(low, high, run.num_vertices)
-    first, second = at(low, order), at(high, order)
+    first, second = low, high
+    if not (isinstance(low, np.ndarray) and are_ascending(low, high)):
+        order = order_of_ends(low, high, run.num_vertices)
+        first, second = at(low, order), at(high, order)
+        columns = {name: Values(at(column.data, order)) for name, column in columns.items()}
     run.order(first, run.num_vertices, second)
     dense = run.ids.position if run.ranks is None else None
     ends = (first, second) if dense is None else (at(dense, first), at(dense, second))
     names = "edge source", "edge destination"
-    return dict(zip(names, map(Values, ends), strict=True)) | {
-        name: Values(at(column.data, order)) for name, column in columns.items()
-    }
+    return dict(zip(names, map(Values, ends), strict=True)) | columns
 
 
 def at(values: Any, places: Any) -> Any:

@@ -15,6 +15,7 @@ from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.partition.chunk import VertexChunk
 from dask_graphgpu.partition.csr import at_ends
 from dask_graphgpu.partition.device.elements import gathered
+from dask_graphgpu.partition.result_rows import rows_of
 from dask_graphgpu.report import Report
 
 if TYPE_CHECKING:
@@ -26,10 +27,11 @@ if TYPE_CHECKING:
 class RowOrder:
     """Where the rows of a rank's table stand among those of all ranks.
 
-    ``place``, of 0 .. ``total`` - 1, and ``tie`` among rows of one place: arrays, one entry a row.
+    ``place``, of 0 .. ``total`` - 1, and ``tie`` among rows of one place: arrays, one entry a row; places may be a
+    range.
     """
 
-    place: np.ndarray
+    place: np.ndarray | range
     total: int
     tie: np.ndarray | None = None
 
@@ -53,6 +55,7 @@ class Run:
     keeper : has the state of vertex programs kept; None: nobody does
     places : of the result's rows; None: they are the vertices, in the order of the user's ids
     stays : on ranks: answers that become columns as they are may stay on the GPU, see `staying`
+    partitions : of the result, on ranks
     """
 
     engine: Engine
@@ -65,6 +68,7 @@ class Run:
     keeper: CheckpointKeeper | None = None
     places: RowOrder | None = None
     stays: bool = False
+    partitions: int = 1
 
     @cached_property
     def staying(self) -> Any:
@@ -73,6 +77,21 @@ class Run:
         On ranks answers are on the host else, whichever engine made them.
         """
         return self.view.staying() if self.stays else self.view
+
+    def answering(self, total: int, begin: int = 0) -> Any:
+        """The view, for rows that become those of the result as they are; see `RankView.answering`.
+
+        ``total`` : places of the result, as of `order`; those that are asked for begin with ``begin``.
+        """
+        if self.ranks is None:
+            return self.view
+        low, high = self.made_rows(total)
+        return self.view.answering(low - begin, high - begin)
+
+    def made_rows(self, total: int) -> tuple[int, int]:
+        """On ranks: the places, of so many, of the rows that this rank makes: the first, and the one after the last."""
+        assert self.ranks is not None
+        return rows_of(self.ranks.rank, total, self.partitions, self.ranks.size)
 
     def own(self, values: Any) -> Any:
         """Values of the (own) vertices, in ascending order of the user's ids, where ``values`` are."""
@@ -150,7 +169,8 @@ class Run:
     def order(self, place: Any, total: int, tie: Any = None) -> None:
         """Say where the rows of the result stand, of a run on ranks; see `RowOrder`."""
         if self.ranks is not None:
-            self.places = RowOrder(np.asarray(place), total, tie)
+            place = place if isinstance(place, range) else np.asarray(place)
+            self.places = RowOrder(place, total, tie)
 
 
 def _ends(dtype: np.dtype[Any]) -> Sequence[Any]:

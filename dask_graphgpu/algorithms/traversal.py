@@ -18,6 +18,7 @@ from dask_graphgpu.engine.state import State
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.partition.chunk import to_host
+from dask_graphgpu.partition.csr import all_below
 from dask_graphgpu.partition.device.elements import not_negative
 from dask_graphgpu.program import VertexProgram
 
@@ -65,6 +66,10 @@ class Traversal(Algorithm):
             value, valid = self.values(run, int(source), targets)
             yield value[None], valid[None]
 
+    def values_of_rows(self, run: Run, sources: np.ndarray) -> Values | None:
+        """On ranks: the values of the rows that this rank makes of the result; None: there is no quick way to them."""
+        return None
+
     def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
         several = {"source": ColumnType("vertex")} if isinstance(self.source, list) else {}
         value = ColumnType(self.dtype_of_values(schema), nullable=True)
@@ -80,6 +85,10 @@ class Traversal(Algorithm):
         targets = None
         if self.target is not None:
             targets = run.ids.find(self.target if isinstance(self.target, list) else [self.target])
+        if targets is None and run.ranks is not None and len(sources) > 1:
+            made = self.values_of_rows(run, sources)
+            if made is not None:
+                return self._rows(run, sources, made)
         if targets is None:
             rows, places, each = run.rows, run.vertices, run.num_vertices
         else:
@@ -117,6 +126,19 @@ class Traversal(Algorithm):
             shape = len(every), len(vertices)
             table["source"] = Values(np.broadcast_to(every[:, None], shape).reshape(-1))
         return table
+
+    def _rows(self, run: Run, sources: np.ndarray, made: Values) -> Table:
+        """The result of all vertices, of values of the rows that this rank makes."""
+        n, total = run.num_vertices, len(sources) * run.num_vertices
+        low, high = run.made_rows(total)
+        run.order(range(low, high), total)
+        bounds = np.clip(np.arange(len(sources) + 1) * n, low, high)
+        first = all_below(n, run.view.id_dtype)
+        return {
+            "source": Values(np.repeat(sources, np.diff(bounds))),
+            "vertex": Values(np.resize(np.roll(first, -low % n), high - low)),
+            self.value: made,
+        }
 
     def more(
         self, run: Run, source: int, rows: np.ndarray, value: np.ndarray, valid: np.ndarray
@@ -184,6 +206,22 @@ def each_hops(
         for source in some:
             level, reached = hops(run, int(source), cutoff, targets, view)
             yield level[None], reached[None]
+
+
+def hops_of_rows(run: Run, sources: np.ndarray, cutoff: float | None) -> Values | None:
+    """Hops from several sources as the rows that this rank makes of a result; as `Traversal.values_of_rows`."""
+    n, parts = run.num_vertices, []
+    most = None if cutoff is None else int(min(cutoff, n))
+    for first in range(0, len(sources), SWEEP):
+        view = run.answering(len(sources) * n, first * n)
+        levels = run.engine.multi_bfs(
+            view, sources[first : first + SWEEP], cutoff=most, targets=None, report=run.report
+        )
+        if levels is None:
+            return None
+        parts.append(levels)
+    levels = parts[0] if len(parts) == 1 else np.concatenate(parts)
+    return Values(levels, not_negative(levels))
 
 
 def hops(

@@ -35,8 +35,8 @@ from dask_graphgpu.cluster.work import (
 from dask_graphgpu.errors import EngineUnavailable, RankLost, briefly
 from dask_graphgpu.exchange.local import run_local
 from dask_graphgpu.exchange.ranks import Ranks
-from dask_graphgpu.io.spread import rank_of
 from dask_graphgpu.partition.chunk import VertexChunk
+from dask_graphgpu.partition.result_rows import rank_of
 from dask_graphgpu.report import Report
 
 _LARGE = 600.0  # seconds for a partition of a result to come from another worker

@@ -22,25 +22,28 @@ from dask_graphgpu.checkpoint import Checkpointing, call_of
 from dask_graphgpu.cluster.relay import Relay
 from dask_graphgpu.cluster.share import Share
 from dask_graphgpu.engine.driver import num_gpus
-from dask_graphgpu.errors import InvalidCheckpoint
+from dask_graphgpu.errors import InvalidCheckpoint, OutOfDeviceMemory
 from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.ingest import Needs, read_parquet_edges
 from dask_graphgpu.io import parquet
 from dask_graphgpu.io.lazy_frames import EmptyResult
 from dask_graphgpu.io.results import ColumnType, Table
 from dask_graphgpu.io.schema import EdgeSchema
-from dask_graphgpu.io.spread import first_of_each, spread
+from dask_graphgpu.io.spread import spread
 from dask_graphgpu.io.vertex_rows import VertexRows
 from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk
-from dask_graphgpu.partition.device.memory import told, use_pool
+from dask_graphgpu.partition.device.memory import require, told, use_pool
 from dask_graphgpu.partition.empty import EmptyPartition, built
 from dask_graphgpu.partition.layout import Layout
+from dask_graphgpu.partition.result_rows import first_of_each
 from dask_graphgpu.report import Advance, Report, Split
 from dask_graphgpu.store.plan import Layers, RankShare
 from dask_graphgpu.store.saved import open_partition
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.ranks.partition import RankPartition
+
+_OF_ROW = 64  # bytes of a GPU that a row of a result with two columns takes on its way, about
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,7 +279,7 @@ def run_share(
                 about = job.call, partition.ids, view.numbers, view.num_owned
                 keeper = keeping.keeper(*about, share.relay)
             run = Run(engine, view, partition.ids, job.schema, report, frames, share.relay, keeper)
-            run.stays = _stays(job, home)
+            run.stays, run.partitions = _stays(job, home), job.npartitions
             with _on_device(job.engine, device):
                 table = algorithm.run(run)
             if keeper is not None:
@@ -290,8 +293,8 @@ def run_share(
                 raise
             # It is what was there before the call, which the call replaces.
             run, table = ran(replace(job.keeping, resume=False))
-        with _on_device(job.engine, home):
-            made = _frames(share.relay, partition, run, table, job, home)
+        with _on_device(job.engine, device if run.stays else home):
+            made = _frames(share.relay, partition, run, table, job)
         report.split = _split(share.relay, began, partition.border.seconds - packaged)
     report.end()
     return made, report
@@ -309,29 +312,42 @@ def _of_no_vertex(
 
 
 def _stays(job: Job, home: int | None) -> bool:
-    """Whether the result stays on the GPUs, each rank's part on its own."""
-    return job.engine == "gpu" and job.schema.on_device and home is None
+    """Whether values go to the rows of the result from GPU to GPU, each rank's part on its own."""
+    return job.engine == "gpu" and home is None
 
 
 def _frames(
-    relay: Relay, partition: RankPartition, run: Run, table: Table, job: Job, home: int | None
+    relay: Relay, partition: RankPartition, run: Run, table: Table, job: Job
 ) -> dict[int, pd.DataFrame]:
     """The partitions of the result that this rank makes. Collective."""
     ids, of, places = partition.ids, job.npartitions, run.places
     if places is not None:
         where = places.place, places.total, places.tie
         return spread(relay, table, job.columns, *where, of, ids, job.schema)
-    link = None
-    if _stays(job, home):
-        from dask_graphgpu.engine.device_ranks.view import border_of
-
-        link = border_of(run.view).link
+    link = _link_of(run, job.schema) if run.stays else None
     key = VertexRows, of, link
     if not relay.min(int(key in partition.made)):
         rows = VertexRows(relay, ids, of, job.schema, link)
         partition.made = {key: rows}
     found: dict[int, pd.DataFrame] = partition.made[key].frames(table, job.columns)
     return found
+
+
+def _link_of(run: Run, schema: EdgeSchema) -> Any:
+    """The link by which values go to their rows. Collective.
+
+    None: the host is to bring them, where frames are there and some GPU has no room for the rows.
+    """
+    from dask_graphgpu.engine.device_ranks.view import border_of
+
+    assert run.ranks is not None
+    low, high = run.made_rows(run.num_vertices)
+    fits = True
+    try:
+        require((high - low) * _OF_ROW, "rows of a result")
+    except OutOfDeviceMemory:
+        fits = schema.on_device
+    return border_of(run.view).link if run.ranks.min(int(fits)) else None
 
 
 def _split(relay: Relay, began: float, package: float) -> tuple[Split, ...]:

@@ -63,7 +63,8 @@ class Searches(Protocol):
         Returns
         -------
         ndarray of int32, shape (sources, num_vertices), or None
-            -1 where not reached. None: they are to be made one after another.
+            -1 where not reached. None: they are to be made one after another. Of a view that is `RankView.answering`
+            the rows that it asks for, of a result with a row for each source and vertex, shape (rows,); or None.
         """
 
     def predecessors(
@@ -211,7 +212,7 @@ class Searches(Protocol):
         endpoints : bool
             Whether a path goes through its two ends as well.
         edges : bool
-            Whether to sum up over edges.
+            Whether to sum up over edges; not on several ranks with GPUs, and not where edges lie beyond memory.
 
         Returns
         -------
@@ -230,5 +231,12 @@ class Searches(Protocol):
 
     def edge_betweenness(
         self, view: View, sources: np.ndarray, *, weighted: bool, report: Report
-    ) -> np.ndarray:
-        """Sums of the sources' dependencies on every edge: as `betweenness` with ``edges``."""
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Sums of the sources' dependencies on every edge: as `betweenness` with ``edges``.
+
+        Returns
+        -------
+        tuple of ndarray, shape (edges,)
+            Sources and destinations (dense ids), and sums; of an undirected graph both directions or those from the
+            smaller id. On ranks each gives some, of a view that is `RankView.answering` those of its rows or any.
+        """

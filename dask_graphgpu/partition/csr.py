@@ -253,6 +253,19 @@ def at_ends(values: np.ndarray, ends: np.ndarray) -> np.ndarray:
     return found
 
 
+def are_ascending(first: np.ndarray, second: np.ndarray | None = None) -> bool:
+    """Whether pairs ascend by both, equal ones allowed; by all threads."""
+
+    def ascend(lo: int, hi: int) -> bool:
+        before, after = first[lo:hi], first[lo + 1 : hi + 1]
+        if second is None:
+            return bool((after >= before).all())
+        tied = (after == before) & (second[lo + 1 : hi + 1] >= second[lo:hi])
+        return bool(((after > before) | tied).all())
+
+    return all(for_blocks(ascend, even_blocks(max(len(first) - 1, 0))))
+
+
 def offsets_of(lengths: np.ndarray) -> np.ndarray:
     """Where rows of these lengths start, and where the last one ends."""
     offsets = np.zeros(len(lengths) + 1, np.int64)

@@ -11,11 +11,12 @@ from dask_graphgpu.exchange.local import run_local
 from dask_graphgpu.io.edges import read_edges
 from dask_graphgpu.io.results import ColumnType, Values, empty_frame, to_frame
 from dask_graphgpu.io.schema import find_columns
-from dask_graphgpu.io.spread import _order, rank_of, spread
+from dask_graphgpu.io.spread import _order, spread
 from dask_graphgpu.io.vertex_rows import VertexRows
 from dask_graphgpu.partition import build as one
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.ranks.build import build
+from dask_graphgpu.partition.result_rows import rank_of
 
 COLUMNS = {
     "vertex": ColumnType("vertex"),

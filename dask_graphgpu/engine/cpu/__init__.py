@@ -10,6 +10,7 @@ from dask_graphgpu.engine.cpu.components import components
 from dask_graphgpu.engine.cpu.induced import small_ego
 from dask_graphgpu.engine.cpu.jaccard import jaccard_of_pairs, jaccard_two_hop
 from dask_graphgpu.engine.cpu.louvain import leiden, louvain, smaller_communities
+from dask_graphgpu.engine.cpu.multi_bfs import multi_bfs
 from dask_graphgpu.engine.cpu.pagerank import pagerank
 from dask_graphgpu.engine.cpu.peeling import core_numbers, k_core
 from dask_graphgpu.engine.cpu.programs import run_each

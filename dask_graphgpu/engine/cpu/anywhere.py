@@ -12,7 +12,6 @@ from dask_graphgpu.engine.cpu.hop_sums import hop_sums as hop_sums
 from dask_graphgpu.engine.cpu.hyperball import hyperball as hyperball
 from dask_graphgpu.engine.cpu.induced import edges_among as edges_among
 from dask_graphgpu.engine.cpu.label_propagation import label_propagation as label_propagation
-from dask_graphgpu.engine.cpu.multi_bfs import multi_bfs as multi_bfs
 from dask_graphgpu.engine.cpu.nearest import nearest as nearest
 from dask_graphgpu.engine.cpu.neighbor_sample import neighbor_sample as neighbor_sample
 from dask_graphgpu.engine.cpu.neighbour_statistics import (

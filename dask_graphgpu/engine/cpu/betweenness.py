@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphgpu.engine.edge_ends import beside_ends
 from dask_graphgpu.engine.path_failures import check
 from dask_graphgpu.interrupting import check as check_stopped
 from dask_graphgpu.interrupting import stopping
@@ -73,9 +74,10 @@ def betweenness(
 
 def edge_betweenness(
     view: View, sources: np.ndarray, *, weighted: bool, report: Report
-) -> np.ndarray:
-    """Sums of the sources' dependencies on every edge: as `betweenness` with ``edges``."""
-    return betweenness(view, sources, weighted=weighted, endpoints=False, edges=True, report=report)
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Edges and the sums of the sources' dependencies on them: as `betweenness` with ``edges``."""
+    how = {"weighted": weighted, "endpoints": False, "edges": True}
+    return beside_ends(view, betweenness(view, sources, **how, report=report))
 
 
 def _accumulate(

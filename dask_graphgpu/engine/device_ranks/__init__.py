@@ -1,7 +1,7 @@
 """The engine of many ranks with a GPU each: CUDA kernels, and NCCL in between.
 
-What has no kernels for shares runs on the gathered graph, as on one GPU (`whole`). The rest is the CPU engine's of many
-ranks, and runs on the processors of the ranks.
+What has no kernels for shares runs on the gathered graph, as on one GPU (`whole`, `whole_rows`). The rest is
+the CPU engine's of many ranks, and runs on the processors of the ranks.
 
 Of the engines it may import `cuda`, `gpu`, `ranks`.
 """
@@ -9,22 +9,18 @@ Of the engines it may import `cuda`, `gpu`, `ranks`.
 from typing import Any
 
 from dask_graphgpu.engine import ranks
-from dask_graphgpu.engine.device_ranks.betweenness import betweenness, edge_betweenness
+from dask_graphgpu.engine.device_ranks.betweenness import betweenness
 from dask_graphgpu.engine.device_ranks.bfs import bfs
 from dask_graphgpu.engine.device_ranks.components import components
 from dask_graphgpu.engine.device_ranks.cycles import cycles
 from dask_graphgpu.engine.device_ranks.predecessors import predecessors
 from dask_graphgpu.engine.device_ranks.programs import run
 from dask_graphgpu.engine.device_ranks.whole import (
-    biconnected_edges,
-    bridges,
     core_numbers,
-    edges_among,
     hits,
     hop_sums,
     hyperball,
     jaccard_of_pairs,
-    jaccard_two_hop,
     k_core,
     label_propagation,
     leiden,
@@ -35,9 +31,16 @@ from dask_graphgpu.engine.device_ranks.whole import (
     path_counts,
     simple_degrees,
     smaller_communities,
-    spanning_forest,
     strong_components,
     triangles,
+)
+from dask_graphgpu.engine.device_ranks.whole_rows import (
+    biconnected_edges,
+    bridges,
+    edge_betweenness,
+    edges_among,
+    jaccard_two_hop,
+    spanning_forest,
     trussness,
 )
 from dask_graphgpu.engine.shortcuts import pagerank, run_each, small_ego, two_sided_path

@@ -53,17 +53,17 @@ def betweenness(
     found on both sides from the levels alone. Levels of several sources, a batch, share launches and
     messages. 29 bytes a vertex or ghost and about 20 a value that may travel, of each source of a batch,
     which stay with the share for the next run; and the edges once more, by their other ends, of directed
-    graphs in both directions. For sums over weights or of edges, and of all sources from the first on whose
+    graphs in both directions. For sums over weights, and of all sources from the first on whose
     search has more than `MOST_LEVELS` levels, each GPU takes some of the sources, on the gathered graph. Last
     bits may change from run to run.
     """
     how: dict[str, Any] = {
         "weighted": weighted,
         "endpoints": endpoints,
-        "edges": edges,
         "report": report,
     }
-    if weighted or edges:
+    assert not edges  # of which `edge_betweenness` has the sums
+    if weighted:
         return sums_of_sources(view, sources, **how)
 
     done, total = 0, len(sources)
@@ -99,11 +99,6 @@ def betweenness(
         rest = sums_of_sources(view, sources[done:], **how)
         sums += cupy.asarray(rest) if view.stays else rest
     return sums
-
-
-def edge_betweenness(view: RankView, sources: np.ndarray, *, weighted: bool, report: Report) -> Any:
-    """Sums of the sources' dependencies on every edge: as `betweenness` with ``edges``."""
-    return betweenness(view, sources, weighted=weighted, endpoints=False, edges=True, report=report)
 
 
 class Accumulation:

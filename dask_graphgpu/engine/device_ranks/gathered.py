@@ -21,6 +21,7 @@ from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.device import memory
 from dask_graphgpu.partition.device.arrays import blocks, choose
 from dask_graphgpu.partition.device.csr import Pairs, from_pairs, row_ids
+from dask_graphgpu.partition.device.host import to_new_memory
 from dask_graphgpu.partition.device.rows import DeviceRows
 from dask_graphgpu.partition.ranks.view import RankView
 from dask_graphgpu.partition.view import View
@@ -47,35 +48,42 @@ class Gathered:
     def __init__(self, view: View, numbers: Any, own: int, every: Sequence[Any]) -> None:
         self.view, self._numbers, self._own, self._every = view, numbers, own, every
 
+    def __len__(self) -> int:
+        """Vertices of the graph."""
+        return self.view.num_vertices
+
     def here(self, values: Any) -> Any:
         """Values of all vertices as those of the vertices that are here; along the last axis."""
         return cupy.asarray(values)[..., self._numbers]
 
-    def own_rows(self, edges: Sequence[Any]) -> tuple[Any, ...]:
-        """Those of some edges that begin at own vertices, in host memory.
+    def rows_of(self, view: RankView, edges: Sequence[Any]) -> tuple[Any, ...]:
+        """Those of some edges that this rank gives, in host memory.
 
-        ``edges``: arrays of one length, the first has the vertices at which they begin; or None.
+        Of a view that is `RankView.answering` those whose rows of the result the rank makes, in order, else those that
+        begin at own vertices. ``edges``: arrays, of which the first two have both ends; one that is None, or shorter,
+        has nothing of them.
         """
-        mine = cupy.zeros(self.view.num_vertices, np.bool_)
-        mine[self._numbers[: self._own]] = True
         begins = cupy.asarray(edges[0])
-        kept = cupy.empty(len(begins), np.bool_)
-        for part in blocks(len(begins)):
-            kept[part] = mine[begins[part]]
-        return tuple(
-            None if each is None else cupy.asnumpy(choose(cupy.asarray(each), kept))
-            for each in edges
-        )
+        if view.answers is None:
+            kept, some = self._are_own(begins), None
+        else:
+            kept, some = None, _some_in_order(begins, edges[1], view.answers)
 
-    def places(self, out: Adjacency) -> Any:
-        """Where each edge of this rank's rows stands among all."""
-        rows, neighbours = _named(self._numbers, out)
-        order = cupy.lexsort(cupy.stack([neighbours, rows]))
-        rows = rows[order]
-        after = cupy.arange(len(rows), dtype=np.int64) - cupy.searchsorted(rows, rows)
-        places = cupy.empty(len(rows), np.int64)
-        places[order] = self.view.out.offsets[rows].astype(np.int64) + after
-        return places
+        def taken(column: Any) -> Any:
+            if column is None or len(column) != len(begins):
+                return column if column is None else to_new_memory(column)
+            column = cupy.asarray(column)
+            return to_new_memory(column[some] if kept is None else choose(column, kept))
+
+        return tuple(map(taken, edges))
+
+    def _are_own(self, vertices: Any) -> Any:
+        mine = cupy.zeros(len(self), np.bool_)
+        mine[self._numbers[: self._own]] = True
+        kept = cupy.empty(len(vertices), np.bool_)
+        for part in blocks(len(vertices)):
+            kept[part] = mine[vertices[part]]
+        return kept
 
     def everywhere(self, link: DeviceLink, values: Any) -> Any:
         """Values of own vertices as those of all; on the device. Collective.
@@ -166,7 +174,7 @@ def gathered(
     if report is not None:
         rows = made.view.out
         report.advance(
-            "gather", supersteps=1, frontier=view.graph_vertices, edges=rows.num_edges,
+            "gather", supersteps=0, frontier=view.graph_vertices, edges=rows.num_edges,
             bytes=rows.num_edges * 2 * view.id_dtype.itemsize, seconds=time.perf_counter() - start,
         )  # fmt: skip
     return made
@@ -224,6 +232,25 @@ def _gather(view: RankView, link: DeviceLink) -> Gathered:
         runs.append(Pairs(rows, neighbours, None, dict(zip(names, columns, strict=True))))
     rows = from_pairs(view.graph_vertices, runs, view.id_dtype)
     return Gathered(View(DeviceRows(rows, directed=view.directed)), numbers, own, every)
+
+
+def _some_in_order(first: Any, second: Any, bounds: tuple[int, int]) -> Any:
+    """What gives the edges whose first end is between bounds, ordered by both: a slice where all are in order."""
+    key = first.astype(np.uint64) << np.uint64(32)
+    key |= second.astype(np.uint64)
+    if bool((key[1:] >= key[:-1]).all()):
+        return slice(*(_first_from(first, bound) for bound in bounds))
+    order = cupy.argsort(key)
+    del key
+    first = first[order]
+    return order[slice(*(_first_from(first, bound) for bound in bounds))]
+
+
+def _first_from(ascending: Any, bound: int) -> int:
+    """Where the first one that is not below a bound stands."""
+    if bound > np.iinfo(ascending.dtype).max:
+        return len(ascending)
+    return int(cupy.searchsorted(ascending, ascending.dtype.type(bound)))
 
 
 def _named(numbers: Any, out: Adjacency) -> tuple[Any, Any]:

@@ -16,6 +16,7 @@ from dask_graphgpu.engine import gpu, ranks
 from dask_graphgpu.engine.communities import Start
 from dask_graphgpu.engine.device_ranks.gathered import Gathered, on_whole
 from dask_graphgpu.exchange.nccl import DeviceLink
+from dask_graphgpu.partition.device.host import to_new_memory
 from dask_graphgpu.partition.ranks.view import RankView
 from dask_graphgpu.report import Report
 
@@ -169,12 +170,24 @@ def multi_bfs(
 ) -> Any:
     """Hops from several sources; as `engine.gpu.multi_bfs`. Collective.
 
-    None where the graph does not fit: searches one after another use all GPUs.
+    None where the graph does not fit: searches one after another use all GPUs. Of a view that is `RankView.answering`
+    a rank searches from the sources of its own rows only.
     """
+    how: dict[str, Any] = {"cutoff": cutoff, "targets": targets, "report": report}
 
     def work(whole: Gathered, given: Any) -> Any:
-        how: dict[str, Any] = {"cutoff": cutoff, "targets": targets, "report": report}
+        if view.answers is not None:
+            return rows(whole, *view.answers)
         return _given(view, whole.here(one_gpu.multi_bfs(whole.view, sources, **how)))
+
+    def rows(whole: Gathered, low: int, high: int) -> np.ndarray:
+        n = len(whole)
+        low, high = max(low, 0), min(high, len(sources) * n)
+        if low >= high:
+            return np.empty(0, np.int32)
+        levels = one_gpu.multi_bfs(whole.view, sources[low // n : -(-high // n)], **how)
+        begin = low // n * n
+        return to_new_memory(levels.reshape(-1)[low - begin : high - begin])
 
     return on_whole(view, report, work, lambda: None)
 
@@ -201,42 +214,43 @@ def sums_of_sources(
     *,
     weighted: bool,
     endpoints: bool,
-    edges: bool,
     report: Report,
 ) -> Any:
     """Sums of the sources' dependencies, each source on one of the GPUs; as `engine.gpu.betweenness`. Collective."""
-    me, size = view.ranks.rank, view.ranks.size
     how: dict[str, Any] = {
         "weighted": weighted,
         "endpoints": endpoints,
-        "edges": edges,
+        "edges": False,
         "report": report,
     }
 
     def work(whole: Gathered, given: Any) -> Any:
-        sums = one_gpu.betweenness(whole.view, sources[me::size], **how)
-        room = cupy.empty((size, len(sums)), np.float64)
-        room[me] = sums
-        return room
+        return own_sums(view, sources, lambda some: one_gpu.betweenness(whole.view, some, **how))
 
     def end(whole: Gathered, link: DeviceLink, room: Any) -> Any:
-        sums = whole.sum(link, room)
-        return _given(view, sums[whole.places(view.out)] if edges else whole.here(sums))
+        return _given(view, whole.here(whole.sum(link, room)))
 
     return on_whole(
         view, report, work, lambda: processors.betweenness(view, sources, **how), end=end
     )
 
 
+def own_sums(view: RankView, sources: Any, sums: Callable[[Any], Any]) -> Any:
+    """Room for `Gathered.sum` in which are the sums of this rank's part of the sources."""
+    me, size = view.ranks.rank, view.ranks.size
+    found = sums(sources[me::size])
+    room = cupy.empty((size, *found.shape), np.float64)
+    room[me] = found
+    return room
+
+
 def hop_sums(view: RankView, sources: Any, *, report: Report) -> Any:
     """Sums over searches, each from one of the GPUs; as `engine.gpu.hop_sums`. Collective."""
-    me, size = view.ranks.rank, view.ranks.size
 
     def work(whole: Gathered, given: Any) -> Any:
-        sums = one_gpu.hop_sums(whole.view, sources[me::size], report=report).T
-        room = cupy.empty((size, *sums.shape), np.float64)
-        room[me] = sums
-        return room
+        return own_sums(
+            view, sources, lambda some: one_gpu.hop_sums(whole.view, some, report=report).T
+        )
 
     def end(whole: Gathered, link: DeviceLink, room: Any) -> Any:
         return _given(view, whole.here(whole.sum(link, room)).T)
@@ -264,69 +278,15 @@ def hyperball(
     return on_whole(view, report, work, on_host, begin=begin)
 
 
-# -- edges ----------------------------------------------------------------------------------------
-
-
-def trussness(view: RankView, report: Report) -> Any:
-    """Edges and their trussness, those that begin at own vertices; as `engine.gpu.trussness`. Collective."""
-    return _of_edges(view, report, one_gpu.trussness, processors.trussness)
-
-
-def bridges(view: RankView, report: Report) -> Any:
-    """Bridges that begin at own vertices; as `engine.gpu.bridges`. Collective."""
-    return _of_edges(view, report, one_gpu.bridges, processors.bridges)
-
-
-def biconnected_edges(view: RankView, report: Report) -> Any:
-    """Edges that begin at own vertices, and their components; as `engine.gpu.biconnected_edges`. Collective."""
-    return _of_edges(view, report, one_gpu.biconnected_edges, processors.biconnected_edges)
-
-
-def jaccard_two_hop(view: RankView, report: Report) -> Any:
-    """Pairs whose first vertex is an own one; as `engine.gpu.jaccard_two_hop`. Collective."""
-    return _of_edges(view, report, one_gpu.jaccard_two_hop, processors.jaccard_two_hop)
-
-
 def jaccard_of_pairs(view: RankView, first: Any, second: Any, report: Report) -> Any:
     """Coefficients of this rank's pairs; as `engine.gpu.jaccard_of_pairs`. Collective."""
 
     def work(whole: Gathered, given: Any) -> Any:
-        return cupy.asnumpy(one_gpu.jaccard_of_pairs(whole.view, first, second, report))
+        return to_new_memory(one_gpu.jaccard_of_pairs(whole.view, first, second, report))
 
     return on_whole(
         view, report, work, lambda: processors.jaccard_of_pairs(view, first, second, report)
     )
-
-
-def spanning_forest(view: RankView, report: Report, *, largest: bool = False) -> Any:
-    """The edges of the forest, all on the first rank; as `engine.gpu.spanning_forest`. Collective."""
-
-    def work(whole: Gathered, given: Any) -> Any:
-        found = one_gpu.spanning_forest(whole.view, report, largest=largest)
-        return tuple(cupy.asnumpy(each if view.ranks.rank == 0 else each[:0]) for each in found)
-
-    def on_host() -> Any:
-        return processors.spanning_forest(view, report, largest=largest)
-
-    return on_whole(view, report, work, on_host)
-
-
-def edges_among(view: RankView, inside: Any) -> Any:
-    """Edges with both ends in a set that begin at own vertices; as `engine.gpu.edges_among`. Collective.
-
-    On the processors where no run has gathered the graph: one pass over the edges takes less than that.
-    """
-
-    def begin(whole: Gathered, link: DeviceLink) -> Any:
-        return whole.everywhere(link, inside)
-
-    def work(whole: Gathered, everywhere: Any) -> Any:
-        return whole.own_rows(one_gpu.edges_among(whole.view, everywhere))
-
-    def on_host() -> Any:
-        return processors.edges_among(view, inside)
-
-    return on_whole(view, None, work, on_host, begin=begin, make=False)
 
 
 def _of_vertices(
@@ -344,17 +304,6 @@ def _of_vertices(
     return on_whole(view, report, work, lambda: on_host(view, *more, report))
 
 
-def _of_edges(
-    view: RankView, report: Report, on_gpu: Callable[..., Any], on_host: Callable[..., Any]
-) -> Any:
-    """Edges that begin at own vertices with their values, in host memory."""
-
-    def work(whole: Gathered, given: Any) -> Any:
-        return whole.own_rows(on_gpu(whole.view, report))
-
-    return on_whole(view, report, work, lambda: on_host(view, report))
-
-
 def _from(view: RankView, start: Start | None) -> Callable[[Gathered, DeviceLink], Start | None]:
     """What makes a start of all vertices of what each rank has of its own."""
 
@@ -369,4 +318,4 @@ def _from(view: RankView, start: Start | None) -> Callable[[Gathered, DeviceLink
 
 def _given(view: RankView, values: Any) -> Any:
     """An answer where its caller wants it."""
-    return values if view.stays else cupy.asnumpy(values)
+    return values if view.stays else to_new_memory(values)

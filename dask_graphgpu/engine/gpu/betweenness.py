@@ -16,6 +16,7 @@ import cupy
 import numpy as np
 
 from dask_graphgpu.engine.cuda.wrappers import c_type
+from dask_graphgpu.engine.edge_ends import beside_ends
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.bfs import note, queued
 from dask_graphgpu.engine.gpu.degree_lists import degree_lists
@@ -89,9 +90,12 @@ def betweenness(
     return here.to_caller(sums)
 
 
-def edge_betweenness(view: View, sources: Any, *, weighted: bool, report: Report) -> Any:
-    """Sums of the sources' dependencies on every edge: as `betweenness` with ``edges``."""
-    return betweenness(view, sources, weighted=weighted, endpoints=False, edges=True, report=report)
+def edge_betweenness(
+    view: View, sources: Any, *, weighted: bool, report: Report
+) -> tuple[Any, Any, Any]:
+    """Edges and the sums of the sources' dependencies on them: as `betweenness` with ``edges``."""
+    how = {"weighted": weighted, "endpoints": False, "edges": True}
+    return beside_ends(view, betweenness(view, sources, **how, report=report))
 
 
 class _Search:

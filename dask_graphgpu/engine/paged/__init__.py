@@ -4,6 +4,7 @@ Of the engines it may import `cpu`.
 """
 
 from dask_graphgpu.engine.cpu.anywhere import *
+from dask_graphgpu.engine.cpu.multi_bfs import multi_bfs
 from dask_graphgpu.engine.paged.betweenness import betweenness
 from dask_graphgpu.engine.paged.components import components
 from dask_graphgpu.engine.paged.jaccard import jaccard_of_pairs

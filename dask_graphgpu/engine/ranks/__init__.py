@@ -9,6 +9,7 @@ from dask_graphgpu.engine.ranks.betweenness import betweenness, edge_betweenness
 from dask_graphgpu.engine.ranks.components import components
 from dask_graphgpu.engine.ranks.jaccard import jaccard_of_pairs, jaccard_two_hop
 from dask_graphgpu.engine.ranks.louvain import leiden, louvain, smaller_communities
+from dask_graphgpu.engine.ranks.multi_bfs import multi_bfs
 from dask_graphgpu.engine.ranks.peeling import core_numbers, k_core
 from dask_graphgpu.engine.ranks.similar import similar
 from dask_graphgpu.engine.ranks.strong_components import strong_components

@@ -17,6 +17,7 @@ import numpy as np
 from dask_graphgpu.engine.cpu.betweenness import lengths_of
 from dask_graphgpu.engine.cpu.multi_bfs import multi_bfs
 from dask_graphgpu.engine.cpu.programs import run
+from dask_graphgpu.engine.edge_ends import beside_ends
 from dask_graphgpu.engine.known import DISTANCES
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.path_failures import check
@@ -82,9 +83,10 @@ def betweenness(
 
 def edge_betweenness(
     view: RankView, sources: np.ndarray, *, weighted: bool, report: Report
-) -> np.ndarray:
-    """Sums of the sources' dependencies on every edge: as `betweenness` with ``edges``."""
-    return betweenness(view, sources, weighted=weighted, endpoints=False, edges=True, report=report)
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Edges and the sums of the sources' dependencies on them: as `betweenness` with ``edges``."""
+    how = {"weighted": weighted, "endpoints": False, "edges": True}
+    return beside_ends(view, betweenness(view, sources, **how, report=report))
 
 
 class _Items:

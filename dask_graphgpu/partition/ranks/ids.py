@@ -16,6 +16,9 @@ from dask_graphgpu.partition.ranks.places import Places
 from dask_graphgpu.partition.ranks.wire import tables_to_all
 from dask_graphgpu.partition.string_entries import taken
 
+# A rank that asks for more than one of so many ids gets all of them.
+_MANY = 4
+
 
 class RankIds:
     """The vertices of a graph on many ranks: their ids, numbers, and who owns them.
@@ -125,14 +128,25 @@ class RankIds:
         """The user's ids of some numbers, an array an id column; null where not ``valid``.
 
         Collective; every rank gives numbers of its own. Cost: the distinct numbers go to their
-        homes, the ids come back.
+        homes, the ids come back; a rank that asks for many gets all ids instead, and lets go of
+        them again.
         """
         numbers = np.asarray(numbers).astype(self.homes.dtype, copy=False)
         asked = numbers if valid is None else numbers[valid]
-        index: np.ndarray | None = None
-        if (asked[1:] < asked[:-1]).any():  # own vertices in the order of their ids are ascending
-            asked, index = distinct_numbers(asked, len(self))
-        columns = self._taken(asked)
+        some, index = asked, None
+        ascending = bool(
+            (asked[1:] > asked[:-1]).all()
+        )  # as own vertices in the order of their ids
+        many = not ascending and len(asked) * _MANY >= len(self)
+        if many:
+            some, index = asked[:0], asked
+        elif not ascending:
+            some, index = distinct_numbers(asked, len(self))
+        columns = self._taken(some)
+        wanted = self.homes.ranks.scalars([int(many)])[:, 0].astype(bool)
+        if wanted.any():
+            every = self._every_id(wanted)
+            columns = every if many else columns
         if index is None and valid is None:
             return columns
         index = np.arange(len(asked)) if index is None else index
@@ -176,6 +190,15 @@ class RankIds:
         """Numbers of ids that this rank is home to, -1 for those of no vertex."""
         rows, known = self.here.find_rows(table)
         return np.where(known, rows + self.homes.first, -1)
+
+    def _every_id(self, wanted: np.ndarray) -> list[pa.Array]:
+        """The ids of all numbers, on the ranks where they are wanted; nothing on others. Collective."""
+        columns = self.here.columns
+        none = [column[:0] for column in columns]
+        got = tables_to_all(self.homes.ranks, [columns if each else none for each in wanted])
+        if not wanted[self.homes.ranks.rank]:
+            return none
+        return [pa.concat_arrays([table[k] for table in got]) for k in range(len(columns))]
 
     def _taken(self, numbers: np.ndarray) -> list[pa.Array]:
         """The ids of ascending numbers. Collective."""

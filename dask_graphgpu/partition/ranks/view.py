@@ -64,9 +64,12 @@ class RankView:
     ----------
     stays : bool
         See `staying`.
+    answers : (int, int) or None
+        See `answering`.
     """
 
     stays = False
+    answers: tuple[int, int] | None = None
     on_ranks: ClassVar[bool] = True
     paged: ClassVar[bool] = False
     has_into: ClassVar[bool] = True
@@ -134,6 +137,16 @@ class RankView:
         """The same, of which engines on GPUs leave answers there; others are as before."""
         other = copy.copy(self)
         other.stays = True
+        return other
+
+    def answering(self, low: int, high: int) -> RankView:
+        """The same, for rows that become those of a result, of which the rank makes a part.
+
+        It is those with a place from ``low`` on, below ``high``; of edges the number of the source is the place.
+        Engines that can give any of the rows give these, in order, which then need not travel.
+        """
+        other = copy.copy(self)
+        other.answers = low, high
         return other
 
     def with_edge_column(self, name: str, column: str) -> RankView:
