@@ -50,6 +50,6 @@ class MinimumSpanningForest(Algorithm):
         return edge_columns(schema.weight_kind)
 
     def run(self, run: Run) -> Table:
-        low, high, weight = run.engine.spanning_forest(run.view, report=run.report)
+        low, high, weight = run.engine.spanning_forest(run.staying, report=run.report)
         columns = {} if run.schema.weight is None else {"edge weight": Values(weight)}
         return of_places(run, low, high, columns)

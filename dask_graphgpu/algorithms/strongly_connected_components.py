@@ -47,5 +47,5 @@ class StronglyConnectedComponents(Algorithm):
         return {"vertex": ColumnType("vertex"), "component": ColumnType("vertex")}
 
     def run(self, run: Run) -> Table:
-        label = run.engine.strong_components(run.view, report=run.report)
-        return {"vertex": Values(run.vertices), "component": Values(label.take(run.rows))}
+        label = run.engine.strong_components(run.staying, report=run.report)
+        return {"vertex": Values(run.vertices), "component": Values(run.own(label))}
