@@ -188,6 +188,7 @@ def execute(
         view = partition.view(algorithm.rule, needs.weight, needs.edge_columns)
         module = _module(algorithm, partition, view, engine)
         run = Run(module, view, partition.ids, schema, report, given)
+        run.stays = engine == "gpu" and not view.on_device and not partition.paged
         if keeping is not None:
             ids = partition.ids
             run.keeper = keeping.keeper(call_of(name, algorithm), ids, ids.rank, len(ids))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -38,10 +39,14 @@ class ColumnType:
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """A result column: ``data`` (dense ids where the column holds vertices), null where not ``valid``."""
+    """A result column: ``data`` (dense ids where the column holds vertices), null where not ``valid``.
+
+    ``fresh`` : both were made for this answer alone, so that a frame may have them, not copies.
+    """
 
     data: np.ndarray
     valid: np.ndarray | None = None
+    fresh: bool = False
 
     def beside(self, values: np.ndarray) -> Values:
         """The same in the memory where ``values`` are."""
@@ -88,11 +93,14 @@ def to_frame(
         if kind.vertex
     }
     numbers = {name: table[name] for name, kind in columns.items() if not kind.vertex}
-    part = {
-        name: Values(values.data[rows], None if values.valid is None else values.valid[rows])
-        for name, values in numbers.items()
-    }
+    part = {name: _part_of(values, rows) for name, values in numbers.items()}
     return assemble(part, vertices, columns, schema, rows.start or 0)
+
+
+def _part_of(values: Values, rows: slice) -> Values:
+    """Some rows; a part does not keep the memory of the whole."""
+    data, valid = values.data[rows], None if values.valid is None else values.valid[rows]
+    return Values(data, valid, values.fresh and len(data) == len(values.data))
 
 
 def assemble(
@@ -110,7 +118,7 @@ def assemble(
     for name, kind in columns.items():
         if not kind.vertex:
             (column,) = names_of(name, kind, schema)
-            out[column] = _numbers(table[name].data, table[name].valid, kind, schema.arrow)
+            out[column] = _numbers(table[name], kind, schema.arrow)
             continue
         for column, dtype, values in zip(
             names_of(name, kind, schema), schema.ids, vertices[name], strict=True
@@ -133,21 +141,33 @@ def names_of(key: str, kind: ColumnType, schema: EdgeSchema) -> tuple[str, ...]:
     return kind.names or own.get(key) or (schema.prefixed(key) if kind.vertex else (key,))
 
 
-def _numbers(data: np.ndarray, valid: np.ndarray | None, kind: ColumnType, arrow: bool) -> Any:
+def _numbers(values: Values, kind: ColumnType, arrow: bool) -> Any:
     if kind.time is not None:
-        return as_times(data, kind.time, valid).array
-    data = _owned(data, kind.dtype)
-    mask = np.zeros(len(data), bool) if valid is None else ~valid
+        return as_times(values.data, kind.time, values.valid).array
+    whole = values.fresh and values.data.dtype == kind.dtype and values.data.flags.c_contiguous
+    data = values.data if whole else _owned(values.data, kind.dtype)
+    mask = _nulls(values.valid, len(data)) if kind.nullable else None
     if arrow:
-        values = pa.array(data, mask=mask if kind.nullable else None)
-        return pd.array(values, dtype=pd.ArrowDtype(values.type))
-    if not kind.nullable:
+        made = pa.array(data, mask=mask)
+        return pd.array(made, dtype=pd.ArrowDtype(made.type))
+    if mask is None:
         return data
     if np.dtype(kind.dtype).kind == "f":
-        return pd.arrays.FloatingArray(np.where(mask, np.ones_like(data), data), mask)
+        for_blocks(partial(_fill, data, mask), even_blocks(len(data)))
+        return pd.arrays.FloatingArray(data, mask)
     if kind.dtype == "bool":
         return pd.arrays.BooleanArray(data, mask)
     return pd.arrays.IntegerArray(data, mask)
+
+
+def _nulls(valid: np.ndarray | None, n: int) -> np.ndarray:
+    """Where values are null."""
+    return np.zeros(n, bool) if valid is None else ~valid
+
+
+def _fill(data: np.ndarray, mask: np.ndarray, lo: int, hi: int) -> None:
+    """Give nulls a number: what stands there may be NaN, which pandas would take for one of its own."""
+    np.putmask(data[lo:hi], mask[lo:hi], 1)
 
 
 def ids_as(values: pa.Array, dtype: Any, nullable: bool) -> Any:

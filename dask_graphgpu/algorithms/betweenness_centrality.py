@@ -142,7 +142,7 @@ class BetweennessCentrality(_Betweenness):
         if of_sources is not None:
             rows = np.asarray(run.rows_of(sources)[0], like=value)
             scaled[rows] = value[rows] * of_sources
-        return {"vertex": Values(run.vertices), "betweenness": Values(run.own(scaled))}
+        return {"vertex": Values(run.vertices), "betweenness": run.column(scaled)}
 
 
 @dataclass(frozen=True)

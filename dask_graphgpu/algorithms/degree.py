@@ -8,6 +8,7 @@ from dask_graphgpu.algorithms.algorithm import Algorithm
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
+from dask_graphgpu.partition.device.elements import added
 
 
 @dataclass(frozen=True)
@@ -36,12 +37,10 @@ class Degree(Algorithm):
         return {"vertex": ColumnType("vertex"), **{name: ColumnType("int64") for name in names}}
 
     def run(self, run: Run) -> Table:
-        view, rows = run.view, run.rows
-        table = {"vertex": Values(run.vertices)}
+        view, table = run.view, {"vertex": Values(run.vertices)}
         if view.directed:
-            table["in_degree"] = Values(view.degrees("in").take(rows))
-            table["out_degree"] = Values(view.degrees("out").take(rows))
-            table["degree"] = Values(table["in_degree"].data + table["out_degree"].data)
+            into, out = (run.column(view.degrees(direction)) for direction in ("in", "out"))
+            table |= {"in_degree": into, "out_degree": out}
         else:
-            table["degree"] = Values((view.degrees("out") + view.loops()).take(rows))
-        return table
+            out, into = run.column(view.degrees("out")), run.column(view.loops())
+        return {**table, "degree": Values(added(into.data, out.data), fresh=True)}

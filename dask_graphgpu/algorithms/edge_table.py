@@ -9,6 +9,10 @@ import numpy as np
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.partition.csr import all_below, are_ascending, at_ends, from_edges
+from dask_graphgpu.partition.device.building import edge_keys
+from dask_graphgpu.partition.device.csr import Pairs
+from dask_graphgpu.partition.device.elements import gathered
+from dask_graphgpu.partition.device.host import to_new_memory
 
 
 def edge_columns(weight: str | None = None) -> dict[str, ColumnType]:
@@ -35,12 +39,22 @@ def edge_table(run: Run, source: Any, destination: Any, columns: Table) -> Table
 
 
 def of_places(run: Run, low: Any, high: Any, columns: Table) -> Table:
-    """As `edge_table`, of ends that are places in the order of the user's ids; on ranks the numbers of vertices."""
+    """As `edge_table`, of ends that are places in the order of the user's ids; on ranks the numbers of vertices.
+
+    They may have stayed on the GPU, see `Run.staying`.
+    """
     first, second = low, high
     if not (isinstance(low, np.ndarray) and are_ascending(low, high)):
         order = order_of_ends(low, high, run.num_vertices)
-        first, second = at(low, order), at(high, order)
-        columns = {name: Values(at(column.data, order)) for name, column in columns.items()}
+
+        def ordered(values: Any) -> Any:
+            found = at(values, order)
+            return to_new_memory(found) if run.stays and run.ranks is None else found
+
+        first, second = ordered(low), ordered(high)
+        columns = {
+            name: Values(ordered(column.data), fresh=True) for name, column in columns.items()
+        }
     run.order(first, run.num_vertices, second)
     dense = run.ids.position if run.ranks is None else None
     ends = (first, second) if dense is None else (at(dense, first), at(dense, second))
@@ -50,7 +64,9 @@ def of_places(run: Run, low: Any, high: Any, columns: Table) -> Table:
 
 def at(values: Any, places: Any) -> Any:
     """Values at some places; of arrays on the host by all threads."""
-    return at_ends(values, places) if isinstance(values, np.ndarray) else values.take(places)
+    if isinstance(values, np.ndarray):
+        return at_ends(values, places)
+    return gathered(values, np.asarray(places, like=values))
 
 
 def order_of_ends(first: Any, second: Any, n: int) -> Any:
@@ -61,5 +77,8 @@ def order_of_ends(first: Any, second: Any, n: int) -> Any:
     bits = max(n - 1, 1).bit_length()
     if 2 * bits > 64:
         return np.lexsort((second, first))
-    key = (first.astype(np.uint64) << np.uint64(bits)) | second.astype(np.uint64)
-    return np.argsort(key, kind="stable")
+    if isinstance(first, np.ndarray):
+        keys = (first.astype(np.uint64) << np.uint64(bits)) | second.astype(np.uint64)
+    else:
+        keys, _ = edge_keys([Pairs(first, second)], bits, 0, marked=False, both=False)
+    return np.argsort(keys, kind="stable")

@@ -50,8 +50,7 @@ class MinimumSpanningForest(Algorithm):
         return edge_columns(schema.weight_kind)
 
     def run(self, run: Run) -> Table:
-        low, high, weight = run.engine.spanning_forest(
-            run.answering(run.num_vertices), report=run.report
-        )
+        view = run.staying if run.ranks is None else run.answering(run.num_vertices)
+        low, high, weight = run.engine.spanning_forest(view, report=run.report)
         columns = {} if run.schema.weight is None else {"edge weight": Values(weight)}
         return of_places(run, low, high, columns)

@@ -264,7 +264,7 @@ class PageRank(Resumable):
                 f"the weights at some vertex are too little to be told apart in {self.dtype}: multiply "
                 "all weights by one number, which changes no answer, or use weighted=False"
             )
-        return {"vertex": Values(run.vertices), "rank": Values(run.own(rank))}
+        return {"vertex": Values(run.vertices), "rank": run.column(rank)}
 
     def _power(self, run: Run) -> np.ndarray:
         view, personal = run.staying, self._personal(run)

@@ -11,10 +11,12 @@ import numpy as np
 
 from dask_graphgpu.engine.contract import Engine
 from dask_graphgpu.engine.options import RunOptions
+from dask_graphgpu.io.results import Values
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.partition.chunk import VertexChunk
 from dask_graphgpu.partition.csr import at_ends
-from dask_graphgpu.partition.device.elements import gathered
+from dask_graphgpu.partition.device.elements import converted, gathered
+from dask_graphgpu.partition.device.host import to_new_memory
 from dask_graphgpu.partition.result_rows import rows_of
 from dask_graphgpu.report import Report
 
@@ -54,7 +56,7 @@ class Run:
     ranks : the ranks of the run; None: there is one
     keeper : has the state of vertex programs kept; None: nobody does
     places : of the result's rows; None: they are the vertices, in the order of the user's ids
-    stays : on ranks: answers that become columns as they are may stay on the GPU, see `staying`
+    stays : answers that become columns as they are may stay on the GPU, see `staying`
     partitions : of the result, on ranks
     """
 
@@ -72,9 +74,9 @@ class Run:
 
     @cached_property
     def staying(self) -> Any:
-        """The view, for an answer that is handed to `own` and nowhere else: it is where it was made.
+        """The view, for an answer that is handed to `own` or `column` and nowhere else: it is where it was made.
 
-        On ranks answers are on the host else, whichever engine made them.
+        Of a graph on the host, and on ranks, answers are on the host else, whichever engine made them.
         """
         return self.view.staying() if self.stays else self.view
 
@@ -94,11 +96,21 @@ class Run:
         return rows_of(self.ranks.rank, total, self.partitions, self.ranks.size)
 
     def own(self, values: Any) -> Any:
-        """Values of the (own) vertices, in ascending order of the user's ids, where ``values`` are."""
+        """Values of the (own) vertices, in ascending order of the user's ids, in new memory.
+
+        That is where ``values`` are; on the host if they have stayed on the GPU and there are no ranks.
+        """
         if isinstance(values, np.ndarray):
             return at_ends(values, self.rows) if values.ndim == 1 else values.take(self.rows)
         rows = self.ids.in_user_order_beside(values) if self.stays else self.rows
-        return values.take(rows) if isinstance(rows, np.ndarray) else gathered(values, rows)
+        found = values.take(rows) if isinstance(rows, np.ndarray) else gathered(values, rows)
+        return to_new_memory(found) if self.stays and self.ranks is None else found
+
+    def column(self, values: Any, dtype: Any = None, valid: Any = None) -> Values:
+        """What `own` gives, as a column of the result that is of no vertices, of a dtype where one is given."""
+        if dtype is not None and not isinstance(values, np.ndarray):
+            values = converted(values, dtype)
+        return Values(self.own(values), None if valid is None else self.own(valid), fresh=True)
 
     def options(self, **asked: Any) -> RunOptions:
         """What `engine.run` is asked to do, with what this run notes things in."""

@@ -17,9 +17,9 @@ from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.state import State
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
-from dask_graphgpu.partition.chunk import to_host
 from dask_graphgpu.partition.csr import all_below
 from dask_graphgpu.partition.device.elements import not_negative
+from dask_graphgpu.partition.device.host import to_new_memory
 from dask_graphgpu.program import VertexProgram
 
 SWEEP = 64  # sources of one sweep: the bits of a word
@@ -94,10 +94,12 @@ class Traversal(Algorithm):
         else:
             rows, places = run.rows_of(targets)
             each = len(targets)
-        found = self.each_values(run, sources, targets)
+        found, dtype = self.each_values(run, sources, targets), self.dtype_of_values(run.schema)
         ordered = run.ranks is not None and (targets is not None or len(sources) > 1)
-        if ordered:  # rows go another way, by the host
-            found = ((to_host(value), to_host(valid)) for value, valid in found)
+        on_device = run.ranks is None and run.view.on_device
+        if not on_device and (targets is not None or len(sources) > 1):
+            # Rows go another way, by the host.
+            found = ((to_new_memory(value), to_new_memory(valid)) for value, valid in found)
         vertices = run.vertices if targets is None else run.dense(rows)
         # Values of several sources that are in order are copied where groups are joined, if at all.
         joined = len(sources) > 1
@@ -109,7 +111,7 @@ class Traversal(Algorithm):
                 parts[self.value].append(Values(values.reshape(-1), valids.reshape(-1)))
             for value, valid, source in zip(values, valids, left, strict=False):
                 if not as_they_are and targets is None:
-                    parts[self.value].append(Values(run.own(value), run.own(valid)))
+                    parts[self.value].append(run.column(value, dtype, valid))
                 elif not as_they_are:
                     parts[self.value].append(Values(value[rows], valid[rows]))
                 for name, column in self.more(run, source, rows, value, valid).items():

@@ -54,6 +54,7 @@ class Rows:
         self._layered: dict[str, Layered] = {}
         self._missed = 0.0
         self._largest: dict[str, int | float | None] = {}
+        self._counts: dict[str, np.ndarray] = {}
         self._before_use: BeforeUse | None = None
         self._lock = threading.RLock()
         self._reversed: Rows | None = None
@@ -98,6 +99,17 @@ class Rows:
                 self._use(column)
                 self._largest[name] = column.max().item() if len(column) else None
             return self._largest[name]
+
+    def counts(self, what: str) -> np.ndarray:
+        """How often each vertex is among the "neighbours" of rows as given, or its "loops"; int64.
+
+        Counted once: nobody is to write to it.
+        """
+        with self._lock:
+            if what not in self._counts:
+                count = getattr(self.rowwise, f"count_{what}")
+                self._counts[what] = count(self.adjacency(self.by, ()))
+            return self._counts[what]
 
     def adjacency(self, by: str, names: tuple[str, ...]) -> Adjacency:
         """Rows by "source" or "destination" with some columns; the same object every time."""
@@ -161,6 +173,7 @@ class Rows:
         held = list(self._bare.values()) + ([self._symmetric] if self._symmetric else [])
         columns = [column for named in self._columns.values() for column in named.values()]
         columns += [array for layered in self._layered.values() for array in layered.arrays()]
+        columns += self._counts.values()
         return [array for a in held for array in (a.offsets, a.neighbours)] + columns
 
     def _turned(self) -> Rows:
@@ -169,6 +182,7 @@ class Rows:
         for name in self._BY_DIRECTION:
             setattr(other, name, {_OTHER[by]: held for by, held in getattr(self, name).items()})
         other._shown, other._layered = {}, {}
+        other._counts = {}
         return other
 
     def _direction(self, by: str) -> Adjacency:

@@ -11,9 +11,10 @@ import pyarrow as pa
 
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
+from dask_graphgpu.partition.csr import at_ends
 
 WORDS = 4  # of an entry
-_MANY = 1 << 16  # strings that are taken by threads
+_MANY = 1 << 16  # ids that are taken by threads
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +60,9 @@ class StringEntries:
 
 
 def taken(ids: pa.Array, places: np.ndarray) -> pa.Array:
-    """The ids at some places of an array without nulls; many strings are written by all threads."""
+    """The ids at some places of an array without nulls; many are written by all threads."""
+    if len(places) >= _MANY and pa.types.is_integer(ids.type):
+        return pa.array(at_ends(np.asarray(ids), places))
     if len(places) < _MANY or not pa.types.is_large_string(ids.type):
         return ids.take(pa.array(places))
     blocks, (offsets, data) = even_blocks(len(places), work=8), buffers(ids)

@@ -46,12 +46,15 @@ class View:
         Whether there are several ranks, or might be: ids are numbers then, and arrays in another order.
     paged : bool
         Whether edges lie in pages on disk.
+    stays : bool
+        See `staying`.
     """
 
     numbers: np.ndarray | None = None
     ranks: Ranks = ALONE
     on_ranks: ClassVar[bool] = False
     paged: ClassVar[bool] = False
+    stays = False
 
     def __init__(
         self,
@@ -88,6 +91,12 @@ class View:
         """A view of rows by source as they are; of an undirected graph, with both directions."""
         rows = Rows(out, directed=directed)
         return cls(rows, vertex_columns=vertex_columns, user_rank=user_rank)
+
+    def staying(self) -> View:
+        """The same, of which an engine on a GPU may leave answers there; others are as before."""
+        other = copy.copy(self)
+        other.stays = True
+        return other
 
     def with_columns(self, columns: Mapping[str, np.ndarray]) -> View:
         """The same edges, shared, under other vertex columns."""
@@ -219,12 +228,15 @@ class View:
     # -- sums over the edges of a vertex -----------------------------------------------------------
 
     def degrees(self, direction: str) -> np.ndarray:
-        """Number of edges "out" of or "in" to each vertex, or "both" added; int64."""
+        """Number of edges "out" of or "in" to each vertex, or "both" added; int64, not to be written to."""
 
         def lengths(adjacency: Adjacency) -> np.ndarray:
             return adjacency.degrees.astype(np.int64, copy=False)  # of 32-bit offsets on the device
 
-        return self._per_vertex(direction, lengths, self.rows.rowwise.count_neighbours)
+        def counts(_: Adjacency) -> np.ndarray:
+            return self.rows.counts("neighbours")
+
+        return self._per_vertex(direction, lengths, counts)
 
     def weighted_degrees(self, direction: str) -> np.ndarray:
         """Weight of the edges "out" of or "in" to each vertex, or "both" added.
@@ -237,9 +249,8 @@ class View:
         return self._per_vertex(direction, rowwise.sum_rows, rowwise.sum_neighbours)
 
     def loops(self) -> np.ndarray:
-        """Number of self-loops at each vertex, int64."""
-        loops: np.ndarray = self.rows.rowwise.count_loops(self.given())
-        return loops
+        """Number of self-loops at each vertex, int64, not to be written to."""
+        return self.rows.counts("loops")
 
     def loop_weights(self) -> np.ndarray:
         """Weight of the self-loops at each vertex, int64 or float64."""

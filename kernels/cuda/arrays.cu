@@ -48,6 +48,11 @@ extern "C" __global__ void narrow_floats(const double *values, uint64 n, float *
         out[i] = (float)values[i];
 }
 
+extern "C" __global__ void add(const uint64 *a, const uint64 *b, uint64 n, uint64 *out) {
+    for (uint64 i = thread_rank(); i < n; i += num_threads())
+        out[i] = a[i] + b[i];
+}
+
 // out[i] = values[index[i]]
 extern "C" __global__ void gather(Column values, Column index, uint64 n, Output out) {
     for (uint64 i = thread_rank(); i < n; i += num_threads())

@@ -119,8 +119,8 @@ class DeviceView:
         return holder[places]
 
     def to_caller(self, array: Any) -> Any:
-        """A result where the view has its arrays: on the device, or on the host."""
-        return array if self.view.on_device else to_new_memory(array)
+        """A result where the view has its arrays, on the device or on the host, or where it may stay."""
+        return array if self.view.on_device or self.view.stays else to_new_memory(array)
 
 
 def integer_types(ids: np.dtype[Any], offsets: np.dtype[Any]) -> dict[str, str]:

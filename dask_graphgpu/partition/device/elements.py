@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.device.launching import TILE, Struct, column, contiguous, launch
 from dask_graphgpu.partition.device.module import module_of
 
@@ -62,6 +63,20 @@ def not_negative(values: Any) -> Any:
         return values >= 0
     out, given = module_of(values).empty(values.shape, bool), contiguous(values)
     _array("not_negative", values.size, column(given), values.size, out)
+    return out
+
+
+def added(a: Any, b: Any) -> Any:
+    """The sums of integers of 64 bits; of NumPy arrays by all threads."""
+    out = module_of(a).empty(len(a), a.dtype)
+    if not isinstance(a, np.ndarray):
+        _array("add", len(a), a, b, len(a), out)
+        return out
+
+    def add(lo: int, hi: int) -> None:
+        np.add(a[lo:hi], b[lo:hi], out=out[lo:hi])
+
+    for_blocks(add, even_blocks(len(a)))
     return out
 
 
