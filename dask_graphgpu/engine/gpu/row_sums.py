@@ -8,6 +8,7 @@ from typing import Any
 import cupy
 import numpy as np
 
+from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.device.memory import free_bytes
 
 _EDGE = 64  # bytes that an edge takes on the way
@@ -34,3 +35,11 @@ def sums_before(offsets: Any, num_edges: int, values: Callable[[int, int], Any])
         found[first:last] = sums[places] + np.uint64(before)
         before += int(sums[-1])
     return found
+
+
+def sums_of_neighbours(rows: Adjacency, value: Any) -> Any:
+    """The sum of a value, uint64, of the neighbours of each vertex."""
+    before = sums_before(
+        rows.offsets, rows.num_edges, lambda low, high: value[rows.neighbours[low:high]]
+    )
+    return before[1:] - before[:-1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -104,7 +105,7 @@ class _Joining:
         return Level(starts, neighbours, weights, loops, degree, None)
 
 
-def _on_device(parts: list[np.ndarray], dtype: Any) -> Any:
+def _on_device(parts: Sequence[np.ndarray], dtype: Any) -> Any:
     made = cupy.empty(sum(map(len, parts)), dtype)
     place = 0
     for part in parts:

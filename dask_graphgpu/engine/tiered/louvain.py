@@ -9,7 +9,10 @@ References
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
+
+import cupy
+import numpy as np
 
 from dask_graphgpu.engine.communities import Start
 from dask_graphgpu.engine.gpu.device import DeviceView
@@ -30,6 +33,8 @@ from dask_graphgpu.engine.tiered.in_place import Elsewhere, in_place, on_host, r
 from dask_graphgpu.partition.device.memory import free_bytes
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
+
+Found = TypeVar("Found")
 
 _FAR = 8, 1 << 16  # the part of what is left that hash tables may take, and bytes of them at least
 
@@ -96,24 +101,26 @@ def smaller_communities(
 
 
 def _with_moves(
-    view: View,
-    resolution: float,
-    seed: int,
-    report: Report,
-    find: Callable[[Moves], tuple[Any, float]],
-) -> Any:
+    view: View, resolution: float, seed: int, report: Report, find: Callable[[Moves], Found]
+) -> Found:
     """What is found by the `Moves` of a view whose edges are read where they lie."""
     both = DeviceView.of(view).made("both directions", view.undirected) if view.directed else view
-    elsewhere = Elsewhere(both)
+    weight, most = both.out.weight, view.max_weight or 0
 
-    def work(rows: View) -> tuple[Any, float]:
-        first = _first_level(rows, view)
-        moves = _MovesInPlace(DeviceView.of(rows), first, resolution, seed, report)
+    def work(rows: View) -> Found:
+        here = DeviceView.of(rows)
+        edges, kept = here.out, RunCache.of(DeviceView.of(both))
+        whole = None if weight is None else _whole(weight, Scale.of(most, view.num_edges), kept)
+        loop = 1 if view.directed else 2
+        first = level_of(here, (edges.offsets, edges.neighbours, whole), loop)
+        moves = _MovesInPlace(here, first, resolution, seed, report)
         moves.far_bytes = max(min(FAR_BYTES, free_bytes() // _FAR[0]), _FAR[1])
-        moves.elsewhere = elsewhere
+        moves.elsewhere = Elsewhere(both)
         return find(moves)
 
-    return read_in_place(both, work)
+    bare = View(both.rows, names=(), user_rank=both.user_rank)
+    found: Found = read_in_place(bare, work)
+    return found
 
 
 class _MovesInPlace(Moves):
@@ -132,22 +139,16 @@ class _MovesInPlace(Moves):
         return on_host(here.to_caller(here.in_dense_ids(places)), RunCache.of(here))
 
 
-def _first_level(rows: View, given: View) -> Level:
-    """The graph itself, of ``rows`` in both directions."""
-    here = DeviceView.of(rows)
-    edges = here.out
-    weight = None
-    if edges.weight is not None:
-        most = given.max_weight
-        scale = Scale.of(0 if most is None else most, given.num_edges)
-        weight = _whole(edges.weight, scale, RunCache.of(here))
-    return level_of(here, (edges.offsets, edges.neighbours, weight), 1 if given.directed else 2)
+def _whole(weight: np.ndarray, scale: Scale, kept: RunCache) -> Any:
+    """Weights as whole numbers, in pinned memory, where they stay for later runs."""
 
+    def made() -> np.ndarray:
+        whole = kept.empty(len(weight), scale.kind)
+        there, step = in_place(whole), edges_at_once()
+        for low in range(0, len(weight), step):
+            some = cupy.asarray(weight[low : low + step])
+            there[low : low + step] = scale.whole(some)
+        cupy.cuda.get_current_stream().synchronize()
+        return whole
 
-def _whole(weight: Any, scale: Scale, kept: RunCache) -> Any:
-    """Weights as whole numbers, in pinned memory."""
-    whole = in_place(kept.empty(len(weight), scale.kind))
-    step = edges_at_once()
-    for low in range(0, len(weight), step):
-        whole[low : low + step] = scale.whole(weight[low : low + step])
-    return whole
+    return in_place(kept.made(scale, (weight,), made))
