@@ -24,6 +24,8 @@ from dask_graphgpu.report import Report
 WALKS = 1 << 27
 OF_WALK = 48
 
+_VERTEX = 48  # bytes of what belongs to vertices
+
 _FIELDS = [("barrier", np.uint64), ("read", np.uint64)]
 
 
@@ -77,7 +79,7 @@ def two_hop(here: DeviceView, report: Report) -> Iterator[tuple[Any, Any, Any]]:
     rows, n = here.symmetric, here.n
     ids, rank = rows.neighbours.dtype, here.user_rank
     yield cupy.empty(0, ids), cupy.empty(0, ids), cupy.empty(0, np.float64)
-    require(n * 48, "looking for pairs with a neighbour in common")
+    require(n * _VERTEX, "looking for pairs with a neighbour in common")
     place = cupy.arange(n, dtype=ids)
     rank = place if rank is None else rank.astype(ids, copy=False)
     order = cupy.empty(n, ids)
@@ -87,7 +89,7 @@ def two_hop(here: DeviceView, report: Report) -> Iterator[tuple[Any, Any, Any]]:
     starts[1:] = cupy.cumsum(degree[order], dtype=np.uint64)
     work[1:] = cupy.cumsum(sums_of_neighbours(rows, degree)[order], dtype=np.uint64)
     bits = max((n - 1).bit_length(), 1)
-    for begin, end, walks in ends_of(work, most_walks()):
+    for begin, end, walks in ends_of(work, most_walks(n * _VERTEX)):
         require(2 * 8 * walks, f"sorting {walks:,} walks of two edges")
         keys, _ = walks_of(rows, order, rank, starts, (begin, end), walks, bits)
         yield _counted(keys, bits, order, degree)
@@ -98,9 +100,9 @@ def two_hop(here: DeviceView, report: Report) -> Iterator[tuple[Any, Any, Any]]:
     )  # fmt: skip
 
 
-def most_walks() -> int:
-    """Walks that are sorted at once, if those of one vertex are not more."""
-    return max(min(WALKS, free_bytes() // OF_WALK), 1)
+def most_walks(beside: int) -> int:
+    """Walks that are sorted at once, ``beside`` so many bytes, if those of one vertex are not more."""
+    return max(min(WALKS, (free_bytes() - beside) // OF_WALK), 1)
 
 
 def walks_of(

@@ -18,6 +18,8 @@ from dask_graphgpu.partition.device.memory import require
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
 
+_VERTEX = 64  # bytes of what belongs to vertices
+
 
 def similar(view: View, chosen: Any, asked: Similarity, report: Report) -> tuple[Any, Any, Any]:
     """The partners of each chosen vertex; see `contract_similarity.Similarities`.
@@ -42,7 +44,7 @@ def partners(
     rows, n = here.symmetric, here.n
     ids, rank = rows.neighbours.dtype, here.user_rank
     yield cupy.empty(0, ids), cupy.empty(0, ids), cupy.empty(0, np.float64)
-    require(n * 64, "looking for similar vertices")
+    require(n * _VERTEX, "looking for similar vertices")
     place = cupy.arange(n, dtype=ids)
     rank = place if rank is None else rank.astype(ids, copy=False)
     vertices = cupy.empty(n, ids)
@@ -60,7 +62,7 @@ def partners(
     ends = cupy.zeros(len(order) + 1, np.uint64)
     if asked.top_k is not None:
         ends[1:] = cupy.cumsum(cupy.minimum(work, np.uint64(min(asked.top_k, n))), dtype=np.uint64)
-        for begin, end, most in ends_of(ends, most_walks()):
+        for begin, end, most in ends_of(ends, most_walks(n * _VERTEX)):
             part = order[begin:end], work[begin:end]
             first, second, score = best(rows, rank, amount, asked, scale, *part, most)
             yield vertices[first], vertices[second], score
@@ -69,7 +71,7 @@ def partners(
         starts[1:] = cupy.cumsum(degree[order], dtype=np.uint64)
         ends[1:] = cupy.cumsum(work, dtype=np.uint64)
         bits = np.uint64(max((n - 1).bit_length(), 1))
-        for begin, end, walks in ends_of(ends, most_walks()):
+        for begin, end, walks in ends_of(ends, most_walks(n * _VERTEX)):
             require(OF_WALK * walks, f"sorting {walks:,} walks of two edges")
             keys, common = _summed(
                 *walks_of(rows, order, rank, starts, (begin, end), walks, int(bits), amount)

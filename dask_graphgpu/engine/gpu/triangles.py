@@ -79,13 +79,15 @@ def counted(
     ids, offset = rows.neighbours.dtype, rows.offsets.dtype
     if n == 0:
         return cupy.zeros(n, np.int64)
-    entry, vertices = ids.itemsize + arcs, n * (_VERTEX + 2 * ids.itemsize + 8 * offset.itemsize)
-    most = size
-    if elsewhere is None or size * entry + vertices <= free_bytes():
+    room, entry = free_bytes(), ids.itemsize + arcs
+    vertices = n * (_VERTEX + 2 * ids.itemsize + 8 * offset.itemsize)
+    most = size  # entries of a part; as much as they take rows of bits
+    if elsewhere is None or size * entry + vertices <= room:
         require(size * entry + vertices, "counting triangles")
-        elsewhere = cupy.empty
-    else:  # half of what is left is for rows of bits
-        most = max((free_bytes() - vertices) // (2 * entry), 0)
+        elsewhere, room = cupy.empty, room - size * entry - vertices
+    else:
+        room = max(room - vertices, 0)
+        most = room // (2 * entry)
     out = here.out if arcs else None
     if out is not None and out.offsets.dtype != offset:  # one of them has 2**32 edges or more
         offset = np.dtype(np.uint64)
@@ -113,7 +115,7 @@ def counted(
     )  # fmt: skip
     found = cupy.zeros(n, np.int64)
     row_of, others, read = (
-        (None, None, 0) if hubs is None else count_hubs(hubs, starts, ends, up, found)
+        (None, None, 0) if hubs is None else count_hubs(hubs, starts, ends, up, found, room // 2)
     )
     for begin, end in parts:
         held = [array if most >= size else array[begin:end].copy() for array in (up, ways)]

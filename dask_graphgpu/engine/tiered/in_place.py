@@ -113,11 +113,11 @@ class Elsewhere:
         self._taken = []
 
 
-def read_in_place(view: View, work: Callable[[View], Any]) -> Any:
+def read_in_place(view: View, work: Callable[[View], Any], vertex: int = 0) -> Any:
     """What work on a view gives, in host memory, the view's edges being read where they lie.
 
-    The work knows of what ``graphgpu.device-memory-limit`` leaves beside offsets of rows and the order of
-    vertices, by `require` and `free_bytes`.
+    The work knows of what ``graphgpu.device-memory-limit`` leaves beside offsets of rows, the order of vertices and
+    ``vertex`` bytes a vertex, by `require` and `free_bytes`.
 
     Raises
     ------
@@ -131,7 +131,7 @@ def read_in_place(view: View, work: Callable[[View], Any]) -> Any:
     kept.resident({}, 0, lambda name, edges: None)  # there is no room for those of earlier runs
     offsets = 2 * (here.n + 1) * here.offset_dtype.itemsize
     rank = 0 if here.user_rank is None else int(here.user_rank.nbytes)
-    with bounded(limit_of(view.out) - offsets - rank):
+    with bounded(limit_of(view.out) - offsets - rank - vertex * here.n):
         found = work(InPlaceView(view))
         cupy.cuda.get_current_stream().synchronize()
     return on_host(found, kept)

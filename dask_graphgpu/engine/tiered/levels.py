@@ -20,6 +20,8 @@ from dask_graphgpu.partition.device.memory import free_bytes, require
 # Bytes of an entry on its way to a key, beside its weight, which is there three times.
 _ENTRY, _WEIGHTS = 72, 3
 
+_VERTEX = 40  # bytes of the order of vertices, ends of their rows, and rows of the result
+
 _SHARE = 4  # the part of what is left on the device that a level may take there
 
 
@@ -36,7 +38,8 @@ def aggregated(level: Level, labels: Any, number: int, elsewhere: Elsewhere) -> 
     ends = cupy.zeros(len(level) + 1, np.uint64)
     ends[1:] = cupy.cumsum(cupy.diff(level.offsets)[order], dtype=np.uint64)
     size = _ENTRY + _WEIGHTS * level.degree.itemsize
-    for begin, end, edges in ends_of(ends, max(free_bytes() // 2 // size, 1)):
+    left = free_bytes() - len(level) * _VERTEX
+    for begin, end, edges in ends_of(ends, max(left // 2 // size, 1)):
         require(edges * size, "joining vertices to communities")
         joining.add(order[begin:end], edges)
     return joining.level(elsewhere)

@@ -36,6 +36,8 @@ from dask_graphgpu.report import Report
 
 Found = TypeVar("Found")
 
+_VERTEX = 28  # bytes of loops, degree, rank, and labels of two levels
+
 _FAR = 8, 1 << 16  # the part of what is left that hash tables may take, and bytes of them at least
 
 
@@ -119,7 +121,7 @@ def _with_moves(
         return find(moves)
 
     bare = View(both.rows, names=(), user_rank=both.user_rank)
-    found: Found = read_in_place(bare, work)
+    found: Found = read_in_place(bare, work, _VERTEX)
     return found
 
 
