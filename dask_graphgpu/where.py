@@ -21,7 +21,7 @@ _MODULES = {
     "ranks, gpu": "device_ranks/__init__.py",
     "host memory": "tiered/__init__.py",
     "disk": "paged/__init__.py",
-    "disk, gpu": "tiered/__init__.py",
+    "disk, gpu": "tiered/on_disk.py",
     "disk, hybrid": "hybrid/on_disk.py",
 }
 

@@ -88,7 +88,7 @@ def check_paged(name: str) -> None:
 
 def load_paged(name: str) -> ModuleType:
     """The module of an engine that runs on a graph whose edges lie on disk."""
-    module = {"gpu": "tiered", "hybrid": "hybrid.on_disk"}.get(name, "paged")
+    module = {"gpu": "tiered.on_disk", "hybrid": "hybrid.on_disk"}.get(name, "paged")
     return importlib.import_module(f"dask_graphgpu.engine.{module}")
 
 

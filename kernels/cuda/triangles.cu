@@ -9,7 +9,8 @@
 //   up_lengths  shares the rows out by degree, and counts the neighbours that are higher.
 //   up_rows     writes them, and lists the vertices from which triangles are looked for.
 //   count       vertices of many higher neighbours are a block's, the others a warp's, which takes
-//               its part of the block's table. Whoever is free takes the next.
+//               its part of the block's table. Whoever is free takes the next. Where `up` does not
+//               fit the device, it is launched once for each part of the rows that are looked up.
 //
 // With ARCS the edges between neighbours are counted, by direction, not the triangles: `ways` of an
 // edge of `up` is in how many directions, 1 or 2, its ends are joined.
@@ -27,14 +28,27 @@ constexpr uint32 NO_SLOT = ~0u;
 constexpr uint32 LARGE = WARP_SLOTS / 4;
 
 struct State {
-    uint64 barrier, last_barrier;
-    uint64 read;
-    Runs runs;
-    Counts appended;       // rows, by degree
+    uint64 barrier;
     uint64 smalls, larges; // vertices from which triangles are looked for
-    uint64 small, large;   // those of them that were taken
+    Runs runs;
+    Counts appended; // rows, by degree
 };
 static_assert(sizeof(State) <= 4096, "what the host allocates");
+
+// Of a launch of `count`: zeros before.
+struct Turn {
+    uint64 barrier;
+    uint64 read;
+    uint64 small, large; // vertices that were taken
+};
+
+// The rows of `up` that are looked up: edges from `begin` on and before `end`; `up` and `ways` are
+// where those of edge 0 would be.
+struct Part {
+    const ID *up;
+    const uint8 *ways;
+    uint64 begin, end;
+};
 
 // Whether v is higher than u; `degree`: its own.
 __device__ __forceinline__ bool is_higher(const OFFSET *offsets, ID v, ID u, OFFSET &degree) {
@@ -214,14 +228,14 @@ __device__ __forceinline__ void add_to(int64 *found, ID v, uint64 more) {
         atomicAdd((uint64 *)found + v, more);
 }
 
-// Looks for triangles from u; `stops`: where the rows of its neighbours end for it. `member` and
-// `members` say who of those that share the table this thread is, a warp or a block; `sync` lets
-// them wait for each other.
+// Looks for triangles from u whose middle vertex has its row in `rows`; `stops`: where the rows of
+// its neighbours end for it. `member` and `members` say who of those that share the table this
+// thread is, a warp or a block; `sync` lets them wait for each other.
 template <typename Sync>
 __device__ __forceinline__ void look_from(ID u, const OFFSET *up_offsets, const OFFSET *stops,
-                                          const ID *up, const uint8 *ways, Table table,
-                                          uint32 most_slots, uint32 member, uint32 members,
-                                          int64 *found, uint64 &read, Sync sync) {
+                                          const ID *up, const uint8 *ways, Part rows,
+                                          Table table, uint32 most_slots, uint32 member,
+                                          uint32 members, int64 *found, uint64 &read, Sync sync) {
     OFFSET start = up_offsets[u], end = up_offsets[u + 1];
     uint64 at_u = 0;
     // More neighbours than half of the table holds are put into it one part after another.
@@ -251,7 +265,7 @@ __device__ __forceinline__ void look_from(ID u, const OFFSET *up_offsets, const 
             if (mine) {
                 v = up[start + place];
                 from = up_offsets[v];
-                to = stops[v];
+                to = from < rows.begin || from >= rows.end ? from : stops[v];
 #if ARCS
                 to_v = ways[start + place];
 #endif
@@ -268,7 +282,7 @@ __device__ __forceinline__ void look_from(ID u, const OFFSET *up_offsets, const 
                     uint32 left = stop - e < BATCH * WARP ? (uint32)(stop - e) : BATCH * WARP;
 #pragma unroll
                     for (int k = 0; k < BATCH; ++k)
-                        w[k] = k * WARP < left ? up[e + k * WARP] : NOBODY;
+                        w[k] = k * WARP < left ? rows.up[e + k * WARP] : NOBODY;
 #pragma unroll
                     for (int k = 0; k < BATCH; ++k) {
                         uint32 slot = k * WARP < left ? table.find(w[k]) : NO_SLOT;
@@ -277,7 +291,7 @@ __device__ __forceinline__ void look_from(ID u, const OFFSET *up_offsets, const 
                         atomicAdd(table.count + slot, to_row);
 #if ARCS
                         at_row += table.way[slot];
-                        at_u += ways[e + k * WARP];
+                        at_u += rows.ways[e + k * WARP];
 #else
                         ++at_row;
 #endif
@@ -317,10 +331,11 @@ __device__ __forceinline__ const OFFSET *stops_for(ID u, const OFFSET *up_offset
 
 // `found`: what there is so far. `row_of`: which vertices have rows of bits, if any; between those
 // hub_triangles.cu finds the triangles whose highest vertex is a hub, and here rows end at
-// `others`.
+// `others`. Every row of `up` is in one of the `rows` that this is launched with.
 extern "C" __global__ void __launch_bounds__(BLOCK, 3)
-    count(uint64 n, const OFFSET *up_offsets, const ID *up, const uint8 *ways, const ID *todo,
-          const uint32 *row_of, const OFFSET *others, int64 *found, State *state) {
+    count(uint64 n, const OFFSET *up_offsets, const ID *up, const uint8 *ways, Part rows,
+          const ID *todo, const uint32 *row_of, const OFFSET *others, int64 *found, Turn *turn,
+          State *state) {
     __shared__ ID vertex[SLOTS];
     __shared__ uint32 counts[SLOTS];
     __shared__ uint8 way[ARCS ? SLOTS : 1];
@@ -328,7 +343,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 3)
     uint64 read = 0;
     while (true) {
         if (threadIdx.x == 0)
-            taken = atomicAdd(&state->large, 1ull);
+            taken = atomicAdd(&turn->large, 1ull);
         __syncthreads();
         uint64 i = taken;
         __syncthreads();
@@ -336,7 +351,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 3)
             break;
         ID u = todo[n - 1 - i];
         look_from(u, up_offsets, stops_for(u, up_offsets, row_of, others), up, ways,
-                  Table{vertex, counts, way, 0, 0}, SLOTS, threadIdx.x, BLOCK, found, read,
+                  rows, Table{vertex, counts, way, 0, 0}, SLOTS, threadIdx.x, BLOCK, found, read,
                   []() { __syncthreads(); });
     }
     uint32 first = warp_in_block() * WARP_SLOTS;
@@ -344,18 +359,18 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 3)
     while (true) {
         uint64 i = 0;
         if (lane() == 0)
-            i = atomicAdd(&state->small, 1ull);
+            i = atomicAdd(&turn->small, 1ull);
         i = __shfl_sync(FULL_WARP, i, 0);
         if (i >= state->smalls)
             break;
         ID u = todo[i];
-        look_from(u, up_offsets, stops_for(u, up_offsets, row_of, others), up, ways, part,
+        look_from(u, up_offsets, stops_for(u, up_offsets, row_of, others), up, ways, rows, part,
                   WARP_SLOTS, lane(), WARP, found, read, []() { __syncwarp(); });
     }
     read = warp_sum(read);
     if (lane() == 0 && read > 0)
-        atomicAdd(&state->read, read);
-    grid_sync((GridBarrier *)&state->last_barrier);
+        atomicAdd(&turn->read, read);
+    grid_sync((GridBarrier *)&turn->barrier);
     if (blockIdx.x == 0 && threadIdx.x == 0)
-        note_run(&state->runs, 0, 1, n, fresh(&state->read));
+        note_run(&state->runs, 0, 1, n, fresh(&turn->read));
 }

@@ -10,6 +10,7 @@ from synchronous_louvain import leiden as leiden_in_python
 from synchronous_louvain import louvain as in_python
 
 from dask_graphgpu.engine import cpu
+from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.report import Report
 
 pytestmark = pytest.mark.gpu
@@ -78,7 +79,7 @@ def test_a_hub_of_many_labels(number, ids):
 
 
 def test_tables_that_take_several_passes(monkeypatch):
-    monkeypatch.setattr(gpu, "far_slots", lambda level, blocks: 256)
+    monkeypatch.setattr(gpu, "far_slots", lambda level, blocks, far_bytes: 256)
     graph = star(9_000)
     labels, found = gpu.louvain(graph.view(), 1.0, 0, Report("louvain"))
     expected, _ = in_python(graph.n, graph.edges())
@@ -129,7 +130,8 @@ def test_leiden_of_a_skewed_graph_is_as_good_as_one_by_one():
 
 def test_communities_that_come_apart():
     graph = apart(3, 20)
-    moves = gpu._Moves(graph.view(), 1.0, 0, Report("leiden"))
+    here = DeviceView.of(graph.view())
+    moves = gpu.Moves(here, gpu.first_level(here), 1.0, 0, Report("leiden"))
     together = moves.alone(moves.first) * 0
     found, number = moves.apart(moves.first, together)
     made = nx.Graph(zip(graph.source.tolist(), graph.destination.tolist(), strict=True))

@@ -14,6 +14,7 @@ from dask_graphgpu.report import Report
 pytestmark = pytest.mark.gpu
 
 gpu = importlib.import_module("dask_graphgpu.engine.gpu.similar")
+jaccard = importlib.import_module("dask_graphgpu.engine.gpu.jaccard")
 similar_tables = importlib.import_module("dask_graphgpu.engine.gpu.similar_tables")
 
 
@@ -43,7 +44,7 @@ def test_small_graphs(metric):
 @pytest.mark.parametrize("ids", ["uint32", "uint64"])
 def test_in_batches_and_in_the_order_of_other_ids(ids):
     graph = rmat(9, ids=ids, rank=np.random.default_rng(1).permutation(1 << 9))
-    with mock.patch.object(gpu, "WALKS", 5000):
+    with mock.patch.object(jaccard, "WALKS", 5000):
         same(graph.view(), Similarity("adamic_adar", top_k=5))
         same(graph.view(), Similarity("cosine", top_k=5, degree_cutoff=40))
 

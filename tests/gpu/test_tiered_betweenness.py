@@ -8,7 +8,7 @@ import pytest
 from made_graphs import SHAPES, edgeless, layers, random_small, rmat, simple
 
 from dask_graphgpu.engine import cpu, limits, tiered
-from dask_graphgpu.errors import EngineUnavailable, IntegerOverflow, LimitTooSmall
+from dask_graphgpu.errors import IntegerOverflow, LimitTooSmall
 from dask_graphgpu.report import Report
 
 pytestmark = pytest.mark.gpu
@@ -117,8 +117,3 @@ def test_more_paths_than_fit(sums):
     view = layers(16, 300).view()
     with pytest.raises(IntegerOverflow, match=r"beyond 1.8e308"):
         sums(view, [view.num_vertices - 2], 0.4)
-
-
-def test_weights_are_refused(sums):
-    with pytest.raises(EngineUnavailable, match=r"weighted=True .* or use engine='cpu'"):
-        sums(rmat(8).view(), [0], 0, weighted=True)

@@ -52,7 +52,13 @@ def biconnected_edges(view: AnyView, report: Report) -> tuple[np.ndarray, np.nda
     As of `bridges`, and a second pass over the edges. Of an edge, the end with the later place is below the other one
     or not related to it, and the edge to its parent is in the same component.
     """
-    blocks, place = _blocks(view, report)
+    return edges_with_blocks(view, *_blocks(view, report), report)
+
+
+def edges_with_blocks(
+    view: AnyView, blocks: Blocks, place: np.ndarray, report: Report
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Every edge, and its component, where these and the place of each vertex are known."""
     rows, rank = view.symmetric, view.user_rank
     everybody = np.ones(view.num_vertices, np.bool_)
     none = np.empty(0, rows.neighbours.dtype)

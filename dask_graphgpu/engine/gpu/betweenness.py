@@ -9,6 +9,7 @@ References
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from itertools import takewhile
 from typing import Any
 
@@ -69,22 +70,16 @@ def betweenness(
     """
     start = time.perf_counter()
     here = DeviceView.of(view)
-    search = _Search(here, here.out.weight if weighted else None, endpoints, edges)
+    along = cupy.zeros(here.out.num_edges, np.float64) if edges else None
+    search = Search(here, here.out.weight if weighted else None, endpoints, along)
     sources = cupy.asarray(sources).astype(here.id_dtype)
     if search.weight is None:
-        done = search.by_levels(sources) if search.is_large() else 0
-        step = search.teams(len(sources)) * SOURCES_A_TEAM
-        for first in range(done, len(sources), step):
-            search.run(sources[first : first + step])
+        search.run_all(sources, search.by_levels(sources) if search.is_large() else 0)
     else:
         for i in range(len(sources)):
             search.run(sources[i : i + 1], *_distances(view, int(sources[i]), search.weight))
-    report.advance(
-        "accumulate", supersteps=len(sources), frontier=len(sources), edges=search.read,
-        bytes=search.read * (here.id_dtype.itemsize + 4) + 40 * here.n * len(sources),
-        seconds=time.perf_counter() - start,
-    )  # fmt: skip
-    sums = search.sums
+    search.tell(report, len(sources), time.perf_counter() - start)
+    sums = search.through if along is None else along
     if edges and not view.directed:
         sums = sums + transpose_column(here.out, sums)
     return here.to_caller(sums)
@@ -98,29 +93,55 @@ def edge_betweenness(
     return beside_ends(view, betweenness(view, sources, **how, report=report))
 
 
-class _Search:
+class Search:
     """The sums, and what searches need.
+
+    Parameters
+    ----------
+    here : DeviceView
+    weight : array, optional
+    endpoints : bool
+    along : float64 array, of edges, optional
+        To which dependencies on edges are added.
+    room : int
+        Bytes that the arrays of all teams may take.
 
     Attributes
     ----------
-    sums : float64 array, of vertices or of edges
+    through : float64 array, of vertices
     read : int
         Edges read.
     """
 
-    def __init__(self, here: DeviceView, weight: Any, endpoints: bool, edges: bool) -> None:
+    def __init__(
+        self, here: DeviceView, weight: Any, endpoints: bool, along: Any, room: int = MOST_BYTES
+    ) -> None:
         self._here, self.weight, self._endpoints = here, weight, endpoints
-        self._through = cupy.zeros(here.n, np.float64)
-        self._along = cupy.zeros(here.out.num_edges, np.float64) if edges else None
-        self.sums = self._along if edges else self._through
+        self.through = cupy.zeros(here.n, np.float64)
+        self._along, self._room = along, room
         self.read = 0
+
+    def run_all(self, sources: Any, done: int = 0) -> None:
+        """Add the dependencies of all sources behind those that are done, without weights."""
+        step = self.teams(len(sources)) * SOURCES_A_TEAM
+        for first in range(done, len(sources), step):
+            self.run(sources[first : first + step])
+
+    def tell(self, report: Report, sources: int, seconds: float) -> None:
+        """Add what was done to a report."""
+        here = self._here
+        report.advance(
+            "accumulate", supersteps=sources, frontier=sources, edges=self.read,
+            bytes=self.read * (here.id_dtype.itemsize + 4) + 40 * here.n * sources,
+            seconds=seconds,
+        )  # fmt: skip
 
     def teams(self, sources: int) -> int:
         """Teams that search at once."""
         if self.weight is not None:
             return 1
         blocks, size = self._blocks()
-        room = MOST_BYTES // (_VERTEX_BYTES * self._here.n + 1)
+        room = self._room // (_VERTEX_BYTES * self._here.n + 1)
         return max(min(blocks // max(size, 1), sources, room), 1)
 
     def is_large(self) -> bool:
@@ -163,7 +184,7 @@ class _Search:
                 break
         if sweeps.is_infinite():
             check(MANY_PATHS, None)
-        self._through += sweeps.through
+        self.through += sweeps.through
         self.read += sum(each.edges for each in report.advances)
         return done
 
@@ -195,7 +216,7 @@ class _Search:
                 np.uint32(teams), cupy.empty(teams * n, np.int32),
                 cupy.empty(teams * n, np.float64), cupy.empty(teams * n, np.float64),
                 *lists, np.uint64(len(lists[1]) // teams), *separators,
-                cupy.empty(teams * 3 * (n + 1), here.id_dtype), *lengths, self._through,
+                cupy.empty(teams * 3 * (n + 1), here.id_dtype), *lengths, self.through,
                 launch.or_null(self._along), state,
             ),
         )  # fmt: skip
@@ -212,10 +233,18 @@ class _Search:
 
 
 def _distances(view: View, source: int, weight: Any) -> tuple[Any, Any]:
-    """Length of a shortest path from a source to each vertex, int64 or float64, and who has one."""
+    distance, reached = distances_by(run, view, source, weight)
+    return cupy.asarray(distance), cupy.asarray(reached)
+
+
+def distances_by(run: Callable[..., Any], view: View, source: int, weight: Any) -> tuple[Any, Any]:
+    """Length of a shortest path from a source to each vertex, int64 or float64, and who has one.
+
+    ``run`` : what an engine runs programs by.
+    """
     try:
         state = run(DISTANCES, view, RunOptions(report=Report("distances"), sources=source))
     except IntegerOverflow:
         check(LONG_PATHS, weight)
         raise
-    return cupy.asarray(state["distance"]), cupy.asarray(state.reached)
+    return state["distance"], state.reached

@@ -69,9 +69,13 @@ def biconnected_edges(view: View, report: Report) -> tuple[Any, Any, Any]:
 
 
 def _blocks(here: DeviceView, report: Report) -> tuple[Blocks, Any]:
-    """The components of a graph, and the place of each vertex, on the device."""
+    return blocks_of(here, spanning_forest(here.view, report)[:2], report)
+
+
+def blocks_of(here: DeviceView, forest: tuple[Any, Any], report: Report) -> tuple[Blocks, Any]:
+    """The components of a graph, by the ends of a forest's edges, and the place of each vertex, on the device."""
     rows, n, ids = here.out, here.n, here.id_dtype
-    low_end, high_end, _ = spanning_forest(here.view, report)
+    low_end, high_end = forest
     start = time.perf_counter()
     tree = WalkedTrees.of(n, cupy.asnumpy(low_end), cupy.asnumpy(high_end), ids)
     report.advance(

@@ -12,7 +12,6 @@ from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.device import integer_types
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.partition.csr import Adjacency
-from dask_graphgpu.partition.device.memory import free_bytes
 
 WORDS = 8  # of 32 hubs each, that a lane has of a row
 
@@ -56,7 +55,7 @@ def hubs_of(rows: Adjacency) -> DeviceHubs | None:
 
 
 def count_hubs(
-    hubs: DeviceHubs, starts: Any, begins: Any, up: Any, found: Any
+    hubs: DeviceHubs, starts: Any, begins: Any, up: Any, found: Any, room: int
 ) -> tuple[Any, Any, int]:
     """Add the triangles whose highest vertex is a hub to what is `found`, those between vertices with rows of bits.
 
@@ -71,6 +70,8 @@ def count_hubs(
         The higher neighbours.
     found : int64 array
         Of every vertex.
+    room : int
+        Bytes that rows of bits may take.
 
     Returns
     -------
@@ -85,7 +86,7 @@ def count_hubs(
     number = starts[1:] - begins
     row, least = WORDS * 4 * _WARP, LEAST
     holders = cupy.flatnonzero(number >= least)
-    while len(holders) * row > free_bytes() // 2:
+    while len(holders) * row > room:
         least *= 2
         holders = cupy.flatnonzero(number >= least)
     # Those of most rows are begun first.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import cupy
@@ -10,15 +11,20 @@ import numpy as np
 
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.device import DeviceView, integer_types
+from dask_graphgpu.engine.gpu.row_sums import sums_of_neighbours
 from dask_graphgpu.engine.gpu.runs import LaunchState
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.partition.csr import Adjacency
-from dask_graphgpu.partition.device.memory import require
+from dask_graphgpu.partition.device.memory import free_bytes, require
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
 
-# Walks that are sorted at once, if those of one vertex are not more.
+# Walks that are sorted at once, where there is room for more; bytes of one then: its key and what it counts, both
+# twice, and what sorts them.
 WALKS = 1 << 27
+OF_WALK = 48
+
+_VERTEX = 48  # bytes of what belongs to vertices
 
 _FIELDS = [("barrier", np.uint64), ("read", np.uint64)]
 
@@ -62,12 +68,18 @@ def jaccard_two_hop(view: View, report: Report) -> tuple[Any, Any, Any]:
     Walks of two edges are sorted by their ends, those of some vertices at a time, and counted. Cost: O(sum of squared
     degrees) walks, 8 bytes a walk of those that are sorted at once, twice, and the pairs.
     """
-    begun = time.perf_counter()
     here = DeviceView.of(view)
+    first, second, values = map(cupy.concatenate, zip(*two_hop(here, report), strict=True))
+    return here.to_caller(first), here.to_caller(second), here.to_caller(values)
+
+
+def two_hop(here: DeviceView, report: Report) -> Iterator[tuple[Any, Any, Any]]:
+    """What `jaccard_two_hop` gives, in parts, the first of which is empty."""
+    begun = time.perf_counter()
     rows, n = here.symmetric, here.n
     ids, rank = rows.neighbours.dtype, here.user_rank
-    none = cupy.empty(0, ids), cupy.empty(0, ids), cupy.empty(0, np.float64)
-    require(rows.num_edges * 24 + n * 32, "looking for pairs with a neighbour in common")
+    yield cupy.empty(0, ids), cupy.empty(0, ids), cupy.empty(0, np.float64)
+    require(n * _VERTEX, "looking for pairs with a neighbour in common")
     place = cupy.arange(n, dtype=ids)
     rank = place if rank is None else rank.astype(ids, copy=False)
     order = cupy.empty(n, ids)
@@ -75,24 +87,22 @@ def jaccard_two_hop(view: View, report: Report) -> tuple[Any, Any, Any]:
     degree = cupy.diff(rows.offsets).astype(np.uint64)
     starts, work = (cupy.zeros(n + 1, np.uint64) for _ in range(2))
     starts[1:] = cupy.cumsum(degree[order], dtype=np.uint64)
-    reads = cupy.zeros(rows.num_edges + 1, np.uint64)
-    reads[1:] = cupy.cumsum(degree[rows.neighbours], dtype=np.uint64)
-    work[1:] = cupy.cumsum(cupy.diff(reads[rows.offsets])[order], dtype=np.uint64)
-    del reads
-    found = [none]
-    ends = ends_of(work, WALKS)
+    work[1:] = cupy.cumsum(sums_of_neighbours(rows, degree)[order], dtype=np.uint64)
     bits = max((n - 1).bit_length(), 1)
-    for begin, end, walks in ends:
+    for begin, end, walks in ends_of(work, most_walks(n * _VERTEX)):
         require(2 * 8 * walks, f"sorting {walks:,} walks of two edges")
         keys, _ = walks_of(rows, order, rank, starts, (begin, end), walks, bits)
-        found.append(_counted(keys, bits, order, degree))
-    first, second, values = (cupy.concatenate(parts) for parts in zip(*found, strict=True))
+        yield _counted(keys, bits, order, degree)
     walked = int(work[-1]) if n else 0
     report.advance(
         "intersect", supersteps=1, frontier=n, edges=walked, bytes=walked * (2 * ids.itemsize + 16),
         seconds=time.perf_counter() - begun,
     )  # fmt: skip
-    return here.to_caller(first), here.to_caller(second), here.to_caller(values)
+
+
+def most_walks(beside: int) -> int:
+    """Walks that are sorted at once, ``beside`` so many bytes, if those of one vertex are not more."""
+    return max(min(WALKS, (free_bytes() - beside) // OF_WALK), 1)
 
 
 def walks_of(

@@ -104,7 +104,12 @@ def louvain(
     modularity is about the same. Cost: some passes over the edges, most of them of the first level; 24 bytes and more a
     vertex, and for the edges between communities two 64-bit keys. See kernels/cuda/louvain.cu.
     """
-    moves = _Moves(view, resolution, seed, report)
+    here = DeviceView.of(view)
+    return louvain_by(Moves(here, first_level(here), resolution, seed, report), start, finer)
+
+
+def louvain_by(moves: Moves, start: Start | None, finer: list[Any] | None) -> tuple[Any, float]:
+    """What `louvain` gives, by what moves vertices."""
     start = _on_device(start)
     labels = moves.alone(moves.first) if start is None else start.labels
     if moves.total:
@@ -131,14 +136,22 @@ def leiden(
     the well-connected part of their community by which they gain most, not one drawn by its gain [6]_. A part whose
     founder may leave in the same step is not joined, so that parts are connected. See kernels/cuda/leiden.cu.
     """
-    moves = _Moves(view, resolution, seed, report)
+    here = DeviceView.of(view)
+    moves = Moves(here, first_level(here), resolution, seed, report)
+    return leiden_by(moves, iterations, start, finer)
+
+
+def leiden_by(
+    moves: Moves, iterations: int, start: Start | None, finer: list[Any] | None
+) -> tuple[Any, float]:
+    """What `leiden` gives, by what moves vertices."""
     start = _on_device(start)
     if not moves.total:
         return moves.to_caller(communities.without_edges(moves, start)), 0.0
     labels = communities.leiden(moves, iterations, start, finer)
     if finer is not None:
         finer[:] = [moves.to_caller(moves.named(each)) for each in finer]
-    return moves.to_caller(labels), modularity_of(moves.first, labels, moves.total, resolution)
+    return moves.to_caller(labels), moves.modularity_of(labels)
 
 
 def smaller_communities(
@@ -151,7 +164,15 @@ def smaller_communities(
     report: Report,
 ) -> tuple[list[Any], float]:
     """Communities within those that are too large, at higher resolutions; see `communities.smaller`."""
-    moves = _Moves(view, resolution, seed, report)
+    here = DeviceView.of(view)
+    moves = Moves(here, first_level(here), resolution, seed, report)
+    return smaller_by(moves, labels, max_size, iterations)
+
+
+def smaller_by(
+    moves: Moves, labels: Any, max_size: int, iterations: int | None
+) -> tuple[list[Any], float]:
+    """What `smaller_communities` gives, by what moves vertices."""
     labels = cupy.asarray(labels)
     find = communities.finding(iterations) if moves.total else communities.none_joined
     steps = communities.smaller(moves, labels, max_size, find)
@@ -159,7 +180,7 @@ def smaller_communities(
     if not moves.total:
         return found, 0.0
     last = steps[-1] if steps else moves.named(labels)
-    return found, modularity_of(moves.first, last, moves.total, resolution)
+    return found, moves.modularity_of(last)
 
 
 def _on_device(start: Start | None) -> Start | None:
@@ -169,12 +190,21 @@ def _on_device(start: Start | None) -> Start | None:
     return Start(cupy.asarray(start.labels), fixed)
 
 
-class _Moves:
-    """As of `engine.communities.Moves`: the vertices of a class move at once."""
+class Moves:
+    """As of `engine.communities.Moves`: the vertices of a class move at once.
 
-    def __init__(self, view: View, resolution: float, seed: int, report: Report) -> None:
-        self._here = DeviceView.of(view)
-        self.first, self._salts = first_level(self._here), np.random.default_rng(seed)
+    Attributes
+    ----------
+    far_bytes : int
+        That all hash tables in global memory may take.
+    """
+
+    far_bytes = FAR_BYTES
+
+    def __init__(
+        self, here: DeviceView, first: Level, resolution: float, seed: int, report: Report
+    ) -> None:
+        self._here, self.first, self._salts = here, first, np.random.default_rng(seed)
         self.total = int(self.first.degree.astype(np.uint64, copy=False).sum())
         self._resolution, self._report, self.modularity = resolution, report, 0.0
 
@@ -186,7 +216,7 @@ class _Moves:
     def moved(self, level: Level, labels: Any, fixed: Any | None) -> tuple[Any, int]:
         n, ids, kind = len(level), level.neighbours.dtype, level.degree.dtype
         kernel, state = level.kernel("move"), LaunchState(_FIELDS, {0: "move"})
-        slots = far_slots(level, launch.resident_blocks(kernel))
+        slots = far_slots(level, launch.resident_blocks(kernel), self.far_bytes)
         far = slots * launch.resident_blocks(kernel)
         require(
             n * (1 + 3 * ids.itemsize + kind.itemsize) + far * (ids.itemsize + kind.itemsize),
@@ -220,7 +250,7 @@ class _Moves:
         n, ids, kind = len(level), level.neighbours.dtype, level.degree.dtype
         kernel = level.kernel("refine", "leiden")
         blocks = launch.resident_blocks(kernel)
-        slots = far_slots(level, blocks)
+        slots = far_slots(level, blocks, self.far_bytes)
         require(
             n * (2 + 3 * ids.itemsize + 3 * kind.itemsize)
             + blocks * slots * (ids.itemsize + kind.itemsize),
@@ -250,6 +280,10 @@ class _Moves:
         )
         return renumbered(roots if level.rank is None else self.named(roots))
 
+    def modularity_of(self, labels: Any) -> float:
+        """Of some labels of the graph's vertices, below their number."""
+        return modularity_of(self.first, labels, self.total, self._resolution)
+
     def aggregated(self, level: Level, labels: Any, count: int) -> Level:
         return aggregated(level, labels, count)
 
@@ -269,11 +303,13 @@ class _Moves:
 
     def within(self, labels: Any, chosen: Any) -> Self:
         narrowed = copy(self)
-        narrowed.first, narrowed._resolution = (
-            within(self.first, labels, chosen),
-            2 * self._resolution,
-        )
+        narrowed.first = self.narrowed(labels, chosen)
+        narrowed._resolution = 2 * self._resolution
         return narrowed
+
+    def narrowed(self, labels: Any, chosen: Any) -> Level:
+        """The first level with edges within some communities alone."""
+        return within(self.first, labels, chosen)
 
     def to_caller(self, places: Any) -> Any:
         """Places in the order of the user's ids, as dense ids."""
@@ -299,11 +335,10 @@ def within(level: Level, labels: Any, chosen: Any) -> Level:
 def first_level(here: DeviceView) -> Level:
     """The graph itself."""
     rows = here.out
-    if rows.weight is None:
-        weight, kind = None, _sum_type(2 * rows.num_edges)
-    else:
-        weight = _whole(rows.weight)
-        kind = weight.dtype
+    weight = None
+    if rows.weight is not None:
+        scale = Scale.of(rows.weight.max().item() if len(rows.weight) else 0, len(rows.weight))
+        weight = scale.whole(rows.weight)
     offsets, neighbours = rows.offsets, rows.neighbours
     if here.directed:
         columns = {} if weight is None else {"weight": weight}
@@ -314,12 +349,17 @@ def first_level(here: DeviceView) -> Level:
         ]
         rows = from_pairs(here.n, both, here.id_dtype)
         offsets, neighbours, weight = rows.offsets, rows.neighbours, rows.weight
+    return level_of(here, (offsets, neighbours, weight), 1 if here.directed else 2)
+
+
+def level_of(here: DeviceView, edges: tuple[Any, Any, Any | None], loop: int) -> Level:
+    """A graph of offsets, neighbours and whole weights, in whose rows a loop counts so many times."""
+    offsets, neighbours, weight = edges
+    kind = _sum_type(2 * here.num_edges) if weight is None else weight.dtype
     loops, degree = cupy.zeros(here.n, kind), cupy.zeros(here.n, kind)
     rank = None if here.user_rank is None else here.user_rank.astype(here.id_dtype, copy=False)
     level = Level(offsets, neighbours, weight, loops, degree, rank)
-    # A loop is once in the rows of an undirected graph, and was put twice into those of a directed one.
-    times = np.array(1 if here.directed else 2, kind)[()]
-    over_edges(level, "weigh", np.uint64(here.n), times, loops, degree)
+    over_edges(level, "weigh", np.uint64(here.n), np.array(loop, kind)[()], loops, degree)
     return level
 
 
@@ -328,14 +368,33 @@ def _sum_type(most: int) -> np.dtype[Any]:
     return np.dtype(np.uint32 if most < 2**32 else np.uint64)
 
 
-def _whole(weight: Any) -> Any:
-    """Weights as whole numbers, the sum of all degrees below 2**62."""
-    most = weight.max().item() if len(weight) else 0
-    entries = 2 * len(weight)
-    if isinstance(most, int) and most * entries < 2 ** (TOTAL_BITS + 1):
-        return weight.astype(_sum_type(most * entries))
-    bits = math.frexp(most)[1] + entries.bit_length()
-    return cupy.rint(cupy.ldexp(weight.astype(np.float64), TOTAL_BITS - bits)).astype(np.uint64)
+@dataclass(frozen=True)
+class Scale:
+    """How weights become whole numbers of a type, the sum of all degrees below 2**62.
+
+    Attributes
+    ----------
+    kind : dtype
+    bits : int, optional
+        Of which power of two weights are taken times; None: they are whole numbers.
+    """
+
+    kind: np.dtype[Any]
+    bits: int | None
+
+    @classmethod
+    def of(cls, most: int | float, number: int) -> Scale:
+        """Of so many edges, the largest weight ``most``."""
+        entries = 2 * number
+        if isinstance(most, int) and most * entries < 2 ** (TOTAL_BITS + 1):
+            return cls(_sum_type(most * entries), None)
+        return cls(np.dtype(np.uint64), TOTAL_BITS - math.frexp(most)[1] - entries.bit_length())
+
+    def whole(self, weight: Any) -> Any:
+        """Some weights."""
+        if self.bits is None:
+            return weight.astype(self.kind)
+        return cupy.rint(cupy.ldexp(weight.astype(np.float64), self.bits)).astype(self.kind)
 
 
 def over_edges(level: Level, name: str, *args: Any, source: str = "louvain") -> None:
@@ -369,12 +428,12 @@ def modularity_of(level: Level, labels: Any, total: int, resolution: float) -> f
     return float(read["within"]) / total - resolution * (float(read["squares"]) * 2.0**-62)
 
 
-def far_slots(level: Level, blocks: int) -> int:
+def far_slots(level: Level, blocks: int, far_bytes: int) -> int:
     """Slots of a block's table in global memory; 0 when shared memory takes all rows."""
     longest = int(cupy.diff(level.offsets).max())
     if 2 * longest <= SHARED_SLOTS:
         return 0
-    room = FAR_BYTES // (blocks * (level.neighbours.itemsize + level.degree.itemsize))
+    room = far_bytes // (blocks * (level.neighbours.itemsize + level.degree.itemsize))
     slots: int = 1 << min((2 * longest - 1).bit_length(), room.bit_length() - 1)
     return slots
 
@@ -400,7 +459,17 @@ def aggregated(level: Level, labels: Any, count: int) -> Level:
     )
     kept = int(size[0])
     keys = keys[:kept]
-    if weighted:
+    keys, joined = joined_keys(keys, weights if weighted else None)
+    offset = offset_type(len(keys))
+    starts, neighbours, _ = building.rows_of_keys(keys, count, bits, 0, offset, np.uint32, None)
+    degree = totals(level, labels, count)
+    loops = degree - elements.converted(elements.sums(joined, starts), kind)
+    return Level(starts, neighbours, elements.converted(joined, kind), loops, degree, None)
+
+
+def joined_keys(keys: Any, weights: Any | None) -> tuple[Any, Any]:
+    """Different keys, ascending, and the sum of their weights, 1 each without; ``keys`` may be sorted."""
+    if weights is not None:
         order = cupy.argsort(keys)
         keys, weights = elements.gathered(keys, order), elements.gathered(weights, order)
         del order
@@ -408,10 +477,5 @@ def aggregated(level: Level, labels: Any, count: int) -> Level:
         keys.sort()
     # Where the entries of each pair of communities begin, and behind the last one.
     ends = elements.places_of(elements.changes(keys), behind=True)
-    keys = elements.gathered(keys, ends[:-1])
-    joined = elements.sums(weights, ends) if weighted else cupy.diff(ends)
-    offset = offset_type(len(keys))
-    starts, neighbours, _ = building.rows_of_keys(keys, count, bits, 0, offset, np.uint32, None)
-    degree = totals(level, labels, count)
-    loops = degree - elements.converted(elements.sums(joined, starts), kind)
-    return Level(starts, neighbours, elements.converted(joined, kind), loops, degree, None)
+    joined = cupy.diff(ends) if weights is None else elements.sums(weights, ends)
+    return elements.gathered(keys, ends[:-1]), joined

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import cupy
 import numpy as np
 
 from dask_graphgpu.engine.gpu.device import DeviceView
-from dask_graphgpu.engine.gpu.jaccard import WALKS, ends_of, walks_of
+from dask_graphgpu.engine.gpu.jaccard import OF_WALK, ends_of, most_walks, walks_of
+from dask_graphgpu.engine.gpu.row_sums import sums_of_neighbours
 from dask_graphgpu.engine.gpu.similar_tables import best
 from dask_graphgpu.engine.similarity import Similarity
-from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.device.memory import require
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
 
-# Bytes of a walk while walks are sorted: its key and what it counts, both twice, and what sorts them.
-_OF_WALK = 48
+_VERTEX = 64  # bytes of what belongs to vertices
 
 
 def similar(view: View, chosen: Any, asked: Similarity, report: Report) -> tuple[Any, Any, Any]:
@@ -31,11 +31,20 @@ def similar(view: View, chosen: Any, asked: Similarity, report: Report) -> tuple
     for tables, 40 bytes a row. Otherwise
     walks are sorted by their ends, those of some vertices at a time: 48 bytes a walk of those that are sorted at once.
     """
-    begun = time.perf_counter()
     here = DeviceView.of(view)
+    parts = zip(*partners(here, chosen, asked, report), strict=True)
+    return tuple(here.to_caller(cupy.concatenate(each)) for each in parts)
+
+
+def partners(
+    here: DeviceView, chosen: Any, asked: Similarity, report: Report
+) -> Iterator[tuple[Any, Any, Any]]:
+    """What `similar` gives, in parts, the first of which is empty."""
+    begun = time.perf_counter()
     rows, n = here.symmetric, here.n
     ids, rank = rows.neighbours.dtype, here.user_rank
-    require(rows.num_edges * 16 + n * 64, "looking for similar vertices")
+    yield cupy.empty(0, ids), cupy.empty(0, ids), cupy.empty(0, np.float64)
+    require(n * _VERTEX, "looking for similar vertices")
     place = cupy.arange(n, dtype=ids)
     rank = place if rank is None else rank.astype(ids, copy=False)
     vertices = cupy.empty(n, ids)
@@ -48,43 +57,35 @@ def similar(view: View, chosen: Any, asked: Similarity, report: Report) -> tuple
     found_amounts, scale = asked.amounts(on_host, int(on_host.max(initial=0)))
     amount = cupy.asarray(found_amounts.astype(np.uint64))
     order = vertices[cupy.asarray(chosen)[vertices]]
-    work = _walks(rows, degree, amount, order)
+    walked = cupy.where(amount > 0, degree, 0).astype(np.uint64)
+    work = sums_of_neighbours(rows, walked)[order]
     ends = cupy.zeros(len(order) + 1, np.uint64)
-    found = [(cupy.empty(0, ids), cupy.empty(0, ids), cupy.empty(0, np.float64))]
     if asked.top_k is not None:
         ends[1:] = cupy.cumsum(cupy.minimum(work, np.uint64(min(asked.top_k, n))), dtype=np.uint64)
-        for begin, end, most in ends_of(ends, WALKS):
+        for begin, end, most in ends_of(ends, most_walks(n * _VERTEX)):
             part = order[begin:end], work[begin:end]
-            found.append(best(rows, rank, amount, asked, scale, *part, most))
+            first, second, score = best(rows, rank, amount, asked, scale, *part, most)
+            yield vertices[first], vertices[second], score
     else:
         starts = cupy.zeros(len(order) + 1, np.uint64)
         starts[1:] = cupy.cumsum(degree[order], dtype=np.uint64)
         ends[1:] = cupy.cumsum(work, dtype=np.uint64)
         bits = np.uint64(max((n - 1).bit_length(), 1))
-        for begin, end, walks in ends_of(ends, WALKS):
-            require(_OF_WALK * walks, f"sorting {walks:,} walks of two edges")
+        for begin, end, walks in ends_of(ends, most_walks(n * _VERTEX)):
+            require(OF_WALK * walks, f"sorting {walks:,} walks of two edges")
             keys, common = _summed(
                 *walks_of(rows, order, rank, starts, (begin, end), walks, int(bits), amount)
             )
             first = rank[order[keys >> bits]]
             second = (keys & ((np.uint64(1) << bits) - np.uint64(1))).astype(ids)
             own, other = by_number[first], by_number[second]
-            found.append(asked.best(first, second, common, own, other, scale))
-    first, second, score = (cupy.concatenate(parts) for parts in zip(*found, strict=True))
+            first, second, score = asked.best(first, second, common, own, other, scale)
+            yield vertices[first], vertices[second], score
     walked_edges = int(work.sum())
     report.advance(
         "intersect", supersteps=1, frontier=len(order), edges=walked_edges,
         bytes=walked_edges * (2 * ids.itemsize + 32), seconds=time.perf_counter() - begun,
     )  # fmt: skip
-    return tuple(here.to_caller(each) for each in (vertices[first], vertices[second], score))
-
-
-def _walks(rows: Adjacency, degree: Any, amount: Any, order: Any) -> Any:
-    """How many walks of two edges those of `order` have, over vertices that count: uint64."""
-    reads = cupy.zeros(rows.num_edges + 1, np.uint64)
-    walked = cupy.where(amount > 0, degree, 0).astype(np.uint64)
-    reads[1:] = cupy.cumsum(walked[rows.neighbours], dtype=np.uint64)
-    return (reads[rows.offsets[1:]] - reads[rows.offsets[:-1]])[order]
 
 
 def _summed(keys: Any, sums: Any) -> tuple[Any, Any]:

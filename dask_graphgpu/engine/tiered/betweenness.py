@@ -17,8 +17,9 @@ from dask_graphgpu.engine.gpu.copies import to_device
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.path_failures import MANY_PATHS, check
 from dask_graphgpu.engine.tiered.bfs import bfs
-from dask_graphgpu.engine.tiered.disk import limit_of
+from dask_graphgpu.engine.tiered.disk import is_on_disk, limit_of
 from dask_graphgpu.engine.tiered.level_rows import LevelRows
+from dask_graphgpu.engine.tiered.path_sums import sums_in_place
 from dask_graphgpu.engine.tiered.rows import TieredRows
 from dask_graphgpu.errors import EngineUnavailable
 from dask_graphgpu.partition.csr import Adjacency
@@ -44,20 +45,24 @@ def betweenness(
     Raises
     ------
     EngineUnavailable
-        ``weighted``: a search by weight takes one vertex after another, not levels.
+        ``weighted`` and edges on disk: a search by weight takes one vertex after another, not levels.
 
     Notes
     -----
-    Up to `AT_ONCE` sources share what is brought, as far as their 20 bytes a vertex take no more than a quarter of the
-    limit. Of an undirected view the edges between two levels are brought with the rows of the level whose rows are
-    fewer over the link. Each level takes the host's time, twice.
+    With weights as of `path_sums`. Without, up to `AT_ONCE` sources share what is brought, as far as their 20 bytes a
+    vertex take no more than a quarter of the limit. Of an undirected view the edges between two levels are brought
+    with the rows of the level whose rows are fewer over the link. Each level takes the host's time, twice.
     """
-    assert not edges  # `edge_betweenness` is not of this engine
+    assert not edges  # these are `edge_betweenness`
+    if weighted and not is_on_disk(view.out):
+        return sums_in_place(
+            view, sources, weighted=True, endpoints=endpoints, along=None, report=report
+        )
     if weighted:
         raise EngineUnavailable(
             "betweenness with weighted=True takes one vertex after another, in the order of their distances, and "
-            "the graph needs more than graphgpu.device-memory-limit: raise the limit, leave weighted out, or use "
-            "engine='cpu'"
+            "the edges of this graph lie on disk, which needs more than graphgpu.host-memory-limit: raise the limit, "
+            "or leave weighted out"
         )
     here, chosen = DeviceView.of(view), cupy.asnumpy(cupy.asarray(sources)).tolist()
     through, step = np.zeros(here.n), _at_once(view.out, here.n)

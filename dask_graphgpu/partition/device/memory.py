@@ -7,9 +7,13 @@ import traceback
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
-from dask_graphgpu.errors import EngineUnavailable, GraphError, OutOfDeviceMemory
+from dask_graphgpu.errors import EngineUnavailable, GraphError, LimitTooSmall, OutOfDeviceMemory
+
+# Bytes that what is asked for may take, whatever the device has: of `bounded`.
+_room: ContextVar[int | None] = ContextVar("room", default=None)
 
 _lock = threading.Lock()
 _kept: weakref.WeakSet[Any] = weakref.WeakSet()
@@ -67,15 +71,33 @@ def require_current(array: Any, what: str) -> None:
         )
 
 
+@contextmanager
+def bounded(num_bytes: int) -> Iterator[None]:
+    """Have `require` and `free_bytes` know of so many bytes, of ``graphgpu.device-memory-limit``, at most."""
+    token = _room.set(num_bytes)
+    try:
+        yield
+    finally:
+        _room.reset(token)
+
+
 def require(num_bytes: int, what: str) -> None:
     """Refuse ``what`` before any of it is done if the device has not so much memory left.
 
     Raises
     ------
     OutOfDeviceMemory
+    LimitTooSmall
+        It is more than is `bounded`.
     """
     import cupy
 
+    room = _room.get()
+    if room is not None and num_bytes > room:
+        raise LimitTooSmall(
+            f"{what} needs {num_bytes:,} bytes of the GPU's memory, and graphgpu.device-memory-limit leaves "
+            f"{max(room, 0):,} beside the graph's vertices: raise it, or use engine='cpu'"
+        )
     free, total = _free()
     if num_bytes > free and drop_kept():
         free, total = _free()
@@ -101,7 +123,8 @@ def retried(make: Callable[[], Any]) -> Any:
 
 def free_bytes() -> int:
     """Bytes of the device that are to be had."""
-    return _free()[0]
+    room, free = _room.get(), _free()[0]
+    return free if room is None else max(min(free, room), 0)
 
 
 def _free() -> tuple[int, int]:
