@@ -10,9 +10,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dask_graphgpu.errors import InvalidArgument, InvalidEdges, InvalidVertices
+from dask_graphgpu.io.arrow_frames import settled
 from dask_graphgpu.io.columns import check_text, id_array
-from dask_graphgpu.io.frames import to_host
-from dask_graphgpu.io.schema import EdgeSchema, is_run_end_encoded, plain_type
+from dask_graphgpu.io.frames import meta_of, on_device, to_host, unlike, with_columns
+from dask_graphgpu.io.schema import (
+    EdgeSchema,
+    find_vertex_columns,
+    is_run_end_encoded,
+    plain_type,
+)
 from dask_graphgpu.partition.ids import common_type
 
 # Columns of results that say which group a vertex is in; of several the first counts.
@@ -28,6 +34,24 @@ class LabelRows:
 
     def __sizeof__(self) -> int:  # by which Dask places tasks and spills
         return sum(int(column.nbytes) for column in (*self.ids, *self.labels))
+
+
+def found_labels(
+    frame: Any, schema: EdgeSchema, usual: Sequence[str], what: str
+) -> tuple[Any, tuple[str, ...], tuple[str, ...]]:
+    """A frame that is given as labels, as one that is read, with its columns of ids and of labels.
+
+    Raises
+    ------
+    InvalidArgument, InvalidVertices
+        It is of another kind than the edge frame, or has not the columns; see `find_label_columns`.
+    """
+    if on_device(frame) != schema.on_device:
+        raise InvalidArgument(unlike(what, frame))
+    frame = settled(frame)
+    ids = find_vertex_columns(meta_of(frame), schema, what)
+    labels = find_label_columns([str(c) for c in frame.columns], ids, schema, usual, what)
+    return with_columns(frame, [*ids, *labels]), ids, labels
 
 
 def find_label_columns(

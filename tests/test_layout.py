@@ -97,6 +97,18 @@ ALLOWED["execute"] = {
 }
 ALLOWED["where"] = {"errors", "algorithms", "engine"}
 ALLOWED["execute"] |= {"where"}
+ALLOWED["since"] = {
+    "algorithms",
+    "cluster",
+    "errors",
+    "execute",
+    "ingest",
+    "inputs",
+    "io",
+    "partition",
+    "store",
+    "where",
+}
 ALLOWED["labelled"] = {
     "algorithms",
     "checkpoint",
@@ -107,7 +119,7 @@ ALLOWED["labelled"] = {
     "inputs",
     "io",
     "partition",
-    "store",
+    "since",
     "where",
 }
 ALLOWED["signatures"] = {"errors", "algorithms"}

@@ -68,7 +68,9 @@ def united(tables: Sequence[Grouped]) -> tuple[list[pa.Array], np.ndarray]:
     -----
     Cost: a pass over the ids of tables with one id column that ascend, else a sort of them; some passes over the rows.
     """
-    columns, rows = _merged([table.ids for table in tables])
+    columns, rows = merged_tables(
+        [table.ids for table in tables], "the graph's ids and those of labels"
+    )
     n = len(columns[0])
     kind: Any = np.uint32 if n < 2**32 else np.uint64
     parent = all_below(n, kind)
@@ -100,11 +102,19 @@ def _refuse_two_groups(table: Grouped, own: np.ndarray, columns: Sequence[pa.Arr
         )
 
 
-def _merged(tables: Sequence[list[pa.Array]]) -> tuple[list[pa.Array], list[np.ndarray]]:
-    """The distinct rows of tables of ids in ascending order, a column each, and where each table's rows are there."""
+def merged_tables(
+    tables: Sequence[list[pa.Array]], what: str
+) -> tuple[list[pa.Array], list[np.ndarray]]:
+    """The distinct rows of tables of ids in ascending order, a column each, and where each table's rows are there.
+
+    Raises
+    ------
+    InvalidEdges
+        No type holds the ids of all tables; ``what`` they are, as the message says it.
+    """
     columns = []
     for parts in zip(*tables, strict=True):
-        kind = common_type([part.type for part in parts], "the graph's ids and those of labels")
+        kind = common_type([part.type for part in parts], what)
         columns.append([part.cast(kind) for part in parts])
     if len(columns) > 1:
         return composite(columns)

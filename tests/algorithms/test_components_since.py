@@ -1,26 +1,14 @@
 """Components of a saved graph that was updated, of those that it had before: what the whole graph gives."""
 
 import dask.dataframe as dd
-import numpy as np
 import pandas as pd
 import pytest
+from grown_graphs import IDS, PAIRS, SMALL, frame_of, saved
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dask_graphgpu as dg
 from dask_graphgpu import errors
-
-SMALL = st.integers(0, 14)
-PAIRS = st.lists(st.tuples(SMALL, SMALL), max_size=5)
-IDS = {
-    "integers": lambda numbers: pd.Series(np.asarray(numbers, "int64") * 7 - 20),
-    "strings": lambda numbers: pd.Series([f"v{number}" for number in numbers], dtype="str"),
-}
-
-
-def frame_of(pairs, ids=IDS["integers"]):
-    source, destination = list(zip(*pairs, strict=True)) or [(), ()]
-    return pd.DataFrame({"src": ids(source), "dst": ids(destination)})
 
 
 def components(graph, **given):
@@ -57,11 +45,6 @@ def test_a_chain_of_updates_gives_what_the_whole_graph_gives(
         else:
             pd.testing.assert_frame_equal(found, wanted)
         kept.append(wanted)
-
-
-def saved(tmp_path, pairs, **options):
-    frame_of(pairs).graph(**options).save(tmp_path / "saved")
-    return dg.load(tmp_path / "saved")
 
 
 def test_a_component_that_loses_a_row_falls_apart_and_no_other_row_is_read(tmp_path, monkeypatch):

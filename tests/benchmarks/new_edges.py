@@ -6,7 +6,7 @@ Components are from Parquet to Parquet, in this process: of all edges; and of a 
 with ``labels`` of the others. Pairs are strings, as `entities.py` makes them. Of ranks it is iterations to a tolerance,
 and the edges that they read, from nothing and from the ranks without the new edges; of cores how much of the graph may
 have changed: edge ends at vertices of which more neighbours than their old number have no lower one. ``--graphs`` :
-Parquet files of directed edges beside R-MAT. Seconds are the least of ``--turns``, and those of processors, which
+Parquet files of directed edges beside R-MAT. `gpu_new_edges.py` has the same on a GPU. Seconds are the least of ``--turns``, and those of processors, which
 other work on the machine lengthens less.
 """
 
