@@ -21,6 +21,7 @@ from dask_graphgpu.engine.contract_groups import Groups
 from dask_graphgpu.engine.contract_patterns import Patterns
 from dask_graphgpu.engine.contract_samples import Samples
 from dask_graphgpu.engine.contract_searches import Searches
+from dask_graphgpu.engine.contract_sets import Sets
 from dask_graphgpu.engine.contract_similarity import Similarities
 
 if TYPE_CHECKING:
@@ -33,7 +34,9 @@ if TYPE_CHECKING:
     from dask_graphgpu.report import Report
 
 
-class Engine(Searches, Groups, Similarities, Features, Samples, Patterns, DistanceSums, Protocol):
+class Engine(
+    Searches, Groups, Similarities, Features, Samples, Patterns, Sets, DistanceSums, Protocol
+):
     """What algorithms call; arguments and results are those of every engine."""
 
     def run(self, program: VertexProgram, view: View, options: RunOptions) -> State:

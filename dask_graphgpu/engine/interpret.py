@@ -18,6 +18,7 @@ from dask_graphgpu.engine.loop import run_supersteps
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.plan import plan
 from dask_graphgpu.engine.shortcuts import (  # noqa: F401  what an engine has
+    first_free_colors,
     hop_sums,
     multi_bfs,
     neighbour_statistics,

@@ -39,5 +39,9 @@ def small_ego(view: Any, center: Any, radius: Any, report: Any) -> None:
     """As of `contract.Engine`."""
 
 
+def first_free_colors(view: Any, priority: Any, report: Any) -> None:
+    """As of `contract.Engine`."""
+
+
 def neighbour_statistics(view: Any, values: Any, direction: Any, wanted: Any, report: Any) -> None:
     """As of `contract.Engine`."""

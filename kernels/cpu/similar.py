@@ -15,7 +15,7 @@ import numpy as np
 from dask_graphgpu.kernels.compile import inner, jit
 from dask_graphgpu.kernels.cpu.prefetch import prefetch
 
-_ONE, _TWO = np.uint64(1), np.uint64(2)
+_ONE, _TWO, _FOUR = np.uint64(1), np.uint64(2), np.uint64(4)
 
 AHEAD = np.uint64(16)  # cells that are asked for before they are read
 
@@ -40,8 +40,17 @@ def _walk(row, offsets, neighbours, at, targets, amount, cells, seen):
     stop = offsets[row + _ONE]
     for e in range(offsets[row], stop):
         w = np.uint64(neighbours[e])
+        if e + _FOUR < stop:
+            prefetch(at, np.uint64(neighbours[e + _FOUR]))
+            prefetch(amount, np.uint64(neighbours[e + _FOUR]))
+        if e + _TWO < stop:
+            prefetch(targets, at[np.uint64(neighbours[e + _TWO])])
         if e + _ONE < stop:
-            prefetch(targets, at[np.uint64(neighbours[e + _ONE])])
+            following = np.uint64(neighbours[e + _ONE])
+            begin = at[following]
+            if amount[following] != 0:
+                for f in range(begin, min(begin + AHEAD, at[following + _ONE])):
+                    prefetch(cells, _TWO * np.uint64(targets[f]))
         more = amount[w]
         if more != 0:
             end = at[w + _ONE]

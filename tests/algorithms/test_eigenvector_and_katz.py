@@ -4,9 +4,9 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from places import skewed
+from places import rows_of, skewed
 
-from dask_graphgpu import errors
+from dask_graphgpu import errors, last_report
 
 
 def edges(seed=4, n=60, m=400):
@@ -46,6 +46,38 @@ def test_bipartite_graph_converges():
     star = pd.DataFrame({"src": [0, 0, 0, 0], "dst": [1, 2, 3, 4]}).graph(directed=False)
     found = star.eigenvector_centrality(tolerance=1e-12)["eigenvector_centrality"]
     np.testing.assert_allclose(found, [0.5**0.5] + [8**-0.5] * 4, atol=1e-9)
+
+
+def iterations():
+    return len(last_report())
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_momentum_saves_iterations_of_undirected_graphs(ranks):
+    v = np.arange(400).reshape(20, 20)  # a grid: the second eigenvalue is close to the first
+    ends = [(v[:, :-1], v[:, 1:]), (v[:-1], v[1:])]
+    once = pd.DataFrame({"src": [], "dst": []}, dtype="int64")
+    for a, b in ends:
+        once = pd.concat([once, pd.DataFrame({"src": a.ravel(), "dst": b.ravel()})])
+    both = pd.concat([once, once.rename(columns={"src": "dst", "dst": "src"})])
+    expected = both.graph().eigenvector_centrality(tolerance=1e-12)
+    plain = iterations()
+    found = once.graph(directed=False, ranks=ranks).eigenvector_centrality(tolerance=1e-12)
+    np.testing.assert_allclose(
+        rows_of(found)["eigenvector_centrality"], expected["eigenvector_centrality"], atol=1e-8
+    )
+    assert iterations() < plain / 3
+    # The limit is of all iterations.
+    with pytest.raises(errors.NotConverged, match="after 20 iterations"):
+        once.graph(directed=False, ranks=ranks).eigenvector_centrality(max_iterations=20)
+    once.graph(directed=False).eigenvector_centrality(tolerance=0, max_iterations=20)
+    assert iterations() == 20
+
+
+def test_equal_parts_keep_equal_values_and_a_limit_reached_at_once_is_left_there():
+    parts = pd.DataFrame({"src": [0, 1, 2, 10, 11, 12], "dst": [1, 2, 0, 11, 12, 10]})
+    found = parts.graph(directed=False).eigenvector_centrality(tolerance=0, max_iterations=99)
+    np.testing.assert_allclose(found["eigenvector_centrality"], 6**-0.5)
 
 
 def test_alpha_too_large_is_an_error():

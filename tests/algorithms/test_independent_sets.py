@@ -1,5 +1,7 @@
 """Independent sets and colours: what going through the vertices one by one gives, and what every answer has to be."""
 
+import dask
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
@@ -65,10 +67,12 @@ def test_shapes_of_which_the_answer_is_known():
     star = pd.DataFrame({"src": 0, "dst": range(1, 9)})
     _, color = check(star, star.graph())
     assert color.max() == 1
-    clique = pd.DataFrame([(u, v) for u in range(6) for v in range(u)], columns=["src", "dst"])
-    chosen, color = check(clique, clique.graph())
-    assert chosen.sum() == 1
-    assert sorted(color) == list(range(6))
+    for size in (6, 130):
+        pairs = [(u, v) for u in range(size) for v in range(u)]
+        clique = pd.DataFrame(pairs, columns=["src", "dst"])
+        chosen, color = check(clique, clique.graph())
+        assert chosen.sum() == 1
+        assert sorted(color) == list(range(size))
     path = pd.DataFrame({"src": range(1000), "dst": range(1, 1001)})
     sets = {check(path, path.graph(), seed)[0].sum() for seed in range(4)}
     assert min(sets) >= 334
@@ -81,6 +85,16 @@ def test_vertices_without_neighbours_are_in():
     graph = alone.graph(vertices=vertices)
     assert graph.maximal_independent_set()["in_set"].iloc[[0, 3]].all()
     assert graph.coloring()["color"].iloc[[0, 3]].tolist() == [0, 0]
+
+
+def test_colors_are_those_of_the_program_whatever_the_threads():
+    random = np.random.default_rng(5)
+    ends = (3000 * random.random((40_000, 2)) ** 2).astype(int)
+    edges = pd.DataFrame(ends, columns=["src", "dst"])
+    wanted = rows_of(edges.graph(ranks=2).coloring())  # supersteps, as everywhere but in memory
+    for threads in (1, 2, 7):
+        with dask.config.set({"graphgpu.threads": threads}):
+            pd.testing.assert_frame_equal(edges.graph().coloring(), wanted)
 
 
 @pytest.mark.parametrize("seed", [-1, 0.5, "x", True])

@@ -6,6 +6,7 @@ Of the engines it may import no other.
 from dask_graphgpu.engine.best_links import best_links
 from dask_graphgpu.engine.cpu.anywhere import *
 from dask_graphgpu.engine.cpu.betweenness import betweenness, edge_betweenness
+from dask_graphgpu.engine.cpu.coloring import first_free_colors
 from dask_graphgpu.engine.cpu.components import components
 from dask_graphgpu.engine.cpu.induced import small_ego
 from dask_graphgpu.engine.cpu.jaccard import jaccard_of_pairs, jaccard_two_hop

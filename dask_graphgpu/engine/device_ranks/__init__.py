@@ -43,7 +43,13 @@ from dask_graphgpu.engine.device_ranks.whole_rows import (
     spanning_forest,
     trussness,
 )
-from dask_graphgpu.engine.shortcuts import pagerank, run_each, small_ego, two_sided_path
+from dask_graphgpu.engine.shortcuts import (
+    first_free_colors,
+    pagerank,
+    run_each,
+    small_ego,
+    two_sided_path,
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -6,6 +6,7 @@ from dask_graphgpu.engine.hybrid.bfs import bfs
 from dask_graphgpu.engine.hybrid.components import components
 from dask_graphgpu.engine.hybrid.programs import run
 from dask_graphgpu.engine.shortcuts import (
+    first_free_colors,
     hop_sums,
     multi_bfs,
     neighbour_statistics,
