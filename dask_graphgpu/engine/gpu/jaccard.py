@@ -13,6 +13,7 @@ from dask_graphgpu.engine.gpu.device import DeviceView, integer_types
 from dask_graphgpu.engine.gpu.runs import LaunchState
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.device import elements
 from dask_graphgpu.partition.device.memory import require
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
@@ -42,8 +43,9 @@ def jaccard_of_pairs(view: View, first: Any, second: Any, report: Report) -> Any
     launch.cooperative(
         _kernel(rows, "of_pairs"),
         (
-            rows.offsets, rows.neighbours, cupy.asarray(first).astype(ids),
-            cupy.asarray(second).astype(ids), np.uint64(number), cupy.empty(number, np.uint64),
+            rows.offsets, rows.neighbours, elements.converted(cupy.asarray(first), ids),
+            elements.converted(cupy.asarray(second), ids), np.uint64(number),
+            cupy.empty(number, np.uint64),
             values, state.memory,
         ),
     )  # fmt: skip
@@ -68,25 +70,21 @@ def jaccard_two_hop(view: View, report: Report) -> tuple[Any, Any, Any]:
     ids, rank = rows.neighbours.dtype, here.user_rank
     none = cupy.empty(0, ids), cupy.empty(0, ids), cupy.empty(0, np.float64)
     require(rows.num_edges * 24 + n * 32, "looking for pairs with a neighbour in common")
-    place = cupy.arange(n, dtype=ids)
-    rank = place if rank is None else rank.astype(ids, copy=False)
-    order = cupy.empty(n, ids)
-    order[rank] = place
-    degree = cupy.diff(rows.offsets).astype(np.uint64)
-    starts, work = (cupy.zeros(n + 1, np.uint64) for _ in range(2))
-    starts[1:] = cupy.cumsum(degree[order], dtype=np.uint64)
-    reads = cupy.zeros(rows.num_edges + 1, np.uint64)
-    reads[1:] = cupy.cumsum(degree[rows.neighbours], dtype=np.uint64)
-    work[1:] = cupy.cumsum(cupy.diff(reads[rows.offsets])[order], dtype=np.uint64)
-    del reads
-    found = [none]
+    rank = elements.counted_up(cupy, n, ids) if rank is None else elements.converted(rank, ids)
+    order = elements.places_in(rank, ids)
+    degree = elements.lengths(rows.offsets)
+    starts = elements.offsets_of(elements.gathered(degree, order), np.uint64)
+    work = walks_before(rows, degree, order)
+    found = []
     ends = ends_of(work, WALKS)
     bits = max((n - 1).bit_length(), 1)
     for begin, end, walks in ends:
         require(2 * 8 * walks, f"sorting {walks:,} walks of two edges")
         keys, _ = walks_of(rows, order, rank, starts, (begin, end), walks, bits)
-        found.append(_counted(keys, bits, order, degree))
-    first, second, values = (cupy.concatenate(parts) for parts in zip(*found, strict=True))
+        found.append(_counted(rows, keys, bits, order))
+    first, second, values = (
+        elements.concatenated(parts) for parts in zip(*(found or [none]), strict=True)
+    )
     walked = int(work[-1]) if n else 0
     report.advance(
         "intersect", supersteps=1, frontier=n, edges=walked, bytes=walked * (2 * ids.itemsize + 16),
@@ -124,8 +122,8 @@ def ends_of(work: Any, most: int) -> list[tuple[int, int, int]]:
     """Ranges of vertices of no more walks than `most`, or of one vertex, and how many they are, if there are."""
     ranges, begin, before, n = [], 0, 0, len(work) - 1
     while begin < n:
-        most_before = cupy.full(1, before + most, work.dtype)
-        end = int(cupy.searchsorted(work, most_before, side="right")[0]) - 1
+        above = cupy.asarray(np.array([before + most + 1], work.dtype))
+        end = int(elements.first_not_below(work, above, np.uint64)[0]) - 1
         end = min(max(end, begin + 1), n)
         walks = int(work[end]) - before
         if walks:
@@ -134,17 +132,30 @@ def ends_of(work: Any, most: int) -> list[tuple[int, int, int]]:
     return ranges
 
 
-def _counted(keys: Any, bits: int, order: Any, degree: Any) -> tuple[Any, Any, Any]:
+def walks_before(rows: Adjacency, steps: Any, order: Any) -> Any:
+    """How many walks of two edges vertices have, those of each and before, if each has so many ``steps`` for a second.
+
+    uint64, of the vertices in an order and with the sum of all behind it.
+    """
+    reads = elements.offsets_of(elements.gathered(steps, rows.neighbours), np.uint64)
+    number = elements.lengths(elements.gathered(reads, rows.offsets))
+    return elements.offsets_of(elements.gathered(number, order), np.uint64)
+
+
+def _counted(rows: Adjacency, keys: Any, bits: int, order: Any) -> tuple[Any, Any, Any]:
     """The pairs of such keys, which are sorted, and their coefficients."""
     keys.sort()
-    last = cupy.ones(len(keys), np.bool_)
-    last[:-1] = keys[1:] != keys[:-1]
-    last = cupy.flatnonzero(last)
-    keys = keys[last]
-    both = cupy.diff(last, prepend=cupy.full(1, -1, last.dtype)).astype(np.uint64)
-    first, second = order[keys >> np.uint64(bits)], order[keys & np.uint64((1 << bits) - 1)]
-    either = degree[first] + degree[second] - both
-    return first, second, both.astype(np.float64) / either.astype(np.float64)
+    starts = elements.places_of(elements.changes(keys), behind=True)
+    pairs, ids = len(starts) - 1, rows.neighbours.dtype
+    first, second, values = (cupy.empty(pairs, kind) for kind in (ids, ids, np.float64))
+    launch.flat(
+        _kernel(rows, "coefficients"), pairs,
+        (
+            keys, starts, np.uint64(pairs), np.uint32(bits), order, rows.offsets,
+            first, second, values,
+        ),
+    )  # fmt: skip
+    return first, second, values
 
 
 def _kernel(rows: Adjacency, name: str) -> Any:

@@ -9,10 +9,10 @@ import cupy
 import numpy as np
 
 from dask_graphgpu.engine.gpu.device import DeviceView
-from dask_graphgpu.engine.gpu.jaccard import WALKS, ends_of, walks_of
+from dask_graphgpu.engine.gpu.jaccard import WALKS, ends_of, walks_before, walks_of
 from dask_graphgpu.engine.gpu.similar_tables import best
 from dask_graphgpu.engine.similarity import Similarity
-from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.device import elements
 from dask_graphgpu.partition.device.memory import require
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
@@ -36,30 +36,29 @@ def similar(view: View, chosen: Any, asked: Similarity, report: Report) -> tuple
     rows, n = here.symmetric, here.n
     ids, rank = rows.neighbours.dtype, here.user_rank
     require(rows.num_edges * 16 + n * 64, "looking for similar vertices")
-    place = cupy.arange(n, dtype=ids)
-    rank = place if rank is None else rank.astype(ids, copy=False)
-    vertices = cupy.empty(n, ids)
-    vertices[rank] = place
-    degree = cupy.diff(rows.offsets).astype(np.int64)
-    by_number = degree[vertices]
+    rank = elements.counted_up(cupy, n, ids) if rank is None else elements.converted(rank, ids)
+    vertices = elements.places_in(rank, ids)
+    degree = elements.converted(elements.lengths(rows.offsets), np.int64)
+    by_number = elements.gathered(degree, vertices)
     # On the host: logarithms of a GPU may differ in the last bit, and ties would.
     on_host = cupy.asnumpy(degree)
     report.left_out = asked.left_out(on_host)
     found_amounts, scale = asked.amounts(on_host, int(on_host.max(initial=0)))
     amount = cupy.asarray(found_amounts.astype(np.uint64))
-    order = vertices[cupy.asarray(chosen)[vertices]]
-    work = _walks(rows, degree, amount, order)
-    ends = cupy.zeros(len(order) + 1, np.uint64)
-    found = [(cupy.empty(0, ids), cupy.empty(0, ids), cupy.empty(0, np.float64))]
+    wanted = elements.gathered(cupy.asarray(chosen), vertices)
+    order = elements.gathered(vertices, elements.places_of(wanted))
+    steps = cupy.asarray(np.where(found_amounts > 0, on_host, 0))
+    ends = walks_before(rows, steps, order)
+    work, walked_edges = elements.lengths(ends), int(ends[-1])
+    found = []
     if asked.top_k is not None:
-        ends[1:] = cupy.cumsum(cupy.minimum(work, np.uint64(min(asked.top_k, n))), dtype=np.uint64)
+        rows_of_each = cupy.minimum(work, np.uint64(min(asked.top_k, n)))
+        ends = elements.offsets_of(rows_of_each, np.uint64)
         for begin, end, most in ends_of(ends, WALKS):
             part = order[begin:end], work[begin:end]
             found.append(best(rows, rank, amount, asked, scale, *part, most))
     else:
-        starts = cupy.zeros(len(order) + 1, np.uint64)
-        starts[1:] = cupy.cumsum(degree[order], dtype=np.uint64)
-        ends[1:] = cupy.cumsum(work, dtype=np.uint64)
+        starts = elements.offsets_of(elements.gathered(degree, order), np.uint64)
         bits = np.uint64(max((n - 1).bit_length(), 1))
         for begin, end, walks in ends_of(ends, WALKS):
             require(_OF_WALK * walks, f"sorting {walks:,} walks of two edges")
@@ -70,28 +69,22 @@ def similar(view: View, chosen: Any, asked: Similarity, report: Report) -> tuple
             second = (keys & ((np.uint64(1) << bits) - np.uint64(1))).astype(ids)
             own, other = by_number[first], by_number[second]
             found.append(asked.best(first, second, common, own, other, scale))
-    first, second, score = (cupy.concatenate(parts) for parts in zip(*found, strict=True))
-    walked_edges = int(work.sum())
+    none = cupy.empty(0, ids), cupy.empty(0, ids), cupy.empty(0, np.float64)
+    first, second, score = (
+        elements.concatenated(parts) for parts in zip(*(found or [none]), strict=True)
+    )
     report.advance(
         "intersect", supersteps=1, frontier=len(order), edges=walked_edges,
         bytes=walked_edges * (2 * ids.itemsize + 32), seconds=time.perf_counter() - begun,
     )  # fmt: skip
-    return tuple(here.to_caller(each) for each in (vertices[first], vertices[second], score))
-
-
-def _walks(rows: Adjacency, degree: Any, amount: Any, order: Any) -> Any:
-    """How many walks of two edges those of `order` have, over vertices that count: uint64."""
-    reads = cupy.zeros(rows.num_edges + 1, np.uint64)
-    walked = cupy.where(amount > 0, degree, 0).astype(np.uint64)
-    reads[1:] = cupy.cumsum(walked[rows.neighbours], dtype=np.uint64)
-    return (reads[rows.offsets[1:]] - reads[rows.offsets[:-1]])[order]
+    ends_of_pairs = (elements.gathered(vertices, each) for each in (first, second))
+    return tuple(here.to_caller(each) for each in (*ends_of_pairs, score))
 
 
 def _summed(keys: Any, sums: Any) -> tuple[Any, Any]:
     """Different keys, ascending, and what was counted of each: int64."""
     order = cupy.argsort(keys)
-    keys, sums = keys[order], cupy.cumsum(sums[order].astype(np.int64))
-    last = cupy.ones(len(keys), np.bool_)
-    last[:-1] = keys[1:] != keys[:-1]
-    last = cupy.flatnonzero(last)
-    return keys[last], cupy.diff(sums[last], prepend=cupy.zeros(1, np.int64))
+    keys, sums = elements.gathered(keys, order), elements.gathered(sums, order)
+    starts = elements.places_of(elements.changes(keys), behind=True)
+    before = elements.offsets_of(sums, np.int64)
+    return elements.gathered(keys, starts[:-1]), elements.lengths(elements.gathered(before, starts))

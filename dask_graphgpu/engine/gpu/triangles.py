@@ -21,6 +21,7 @@ from dask_graphgpu.engine.gpu.hub_triangles import count_hubs, hubs_of
 from dask_graphgpu.engine.gpu.runs import LaunchState
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.device import elements
 from dask_graphgpu.partition.device.memory import require
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
@@ -51,7 +52,8 @@ def neighbour_arcs(view: View, report: Report) -> Any:
     """
     here = DeviceView.of(view)
     if not view.directed:
-        return here.to_caller(2 * _counted(here, False, report))
+        found = _counted(here, False, report)
+        return here.to_caller(elements.added(found, found))
     return here.to_caller(_counted(here, True, report))
 
 
@@ -71,10 +73,9 @@ def _counted(here: DeviceView, arcs: bool, report: Report) -> Any:
     lists, separators = degree_lists(rows)
     state = LaunchState(_FIELDS, {0: "intersect"})
     given = (rows.offsets, rows.neighbours, np.uint64(n), *lists, *separators)
-    starts = cupy.zeros(n + 1, offset)
     lengths = cupy.zeros(n, offset)
     launch.cooperative(module.kernel("up_lengths"), (*given, lengths, state.memory))
-    starts[1:] = cupy.cumsum(lengths, dtype=offset)
+    starts = elements.offsets_of(lengths, offset)
     up, todo = cupy.empty(size, ids), cupy.empty(n, ids)
     ways = cupy.empty(size if arcs else 0, np.uint8)
     hubs = None if arcs else hubs_of(rows)
@@ -107,4 +108,4 @@ def _counted(here: DeviceView, arcs: bool, report: Report) -> Any:
 
 def _wide(rows: Adjacency) -> Adjacency:
     """The same rows under offsets of 64 bits."""
-    return Adjacency(rows.offsets.astype(np.uint64), rows.neighbours)
+    return Adjacency(elements.converted(rows.offsets, np.uint64), rows.neighbours)
