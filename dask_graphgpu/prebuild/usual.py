@@ -52,6 +52,7 @@ _OVER_IDS = (
     "multi_bfs",
     "path",
     "peeling",
+    "similar",
     "trusses",
 )
 _NEAR_FAR = {"THREADS": "512", "RESIDENT": "2", "PIECE": "512", "STAGE": "1024"}

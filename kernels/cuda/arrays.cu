@@ -8,7 +8,7 @@
 // ---- elements
 
 // places[order[i]] = i
-extern "C" __global__ void invert(const uint64 *order, uint64 n, Output places) {
+extern "C" __global__ void invert(Column order, uint64 n, Output places) {
     for (uint64 i = thread_rank(); i < n; i += num_threads())
         places.put(order[i], i);
 }
@@ -46,6 +46,12 @@ extern "C" __global__ void widen_floats(const float *values, uint64 n, double *o
 extern "C" __global__ void narrow_floats(const double *values, uint64 n, float *out) {
     for (uint64 i = thread_rank(); i < n; i += num_threads())
         out[i] = (float)values[i];
+}
+
+// Integers without a sign; of none they are taken from 0.
+extern "C" __global__ void subtract(Column from, Column values, uint64 n, Output out) {
+    for (uint64 i = thread_rank(); i < n; i += num_threads())
+        out.put(i, (from.values == 0 ? (uint64)0 : from[i]) - values[i]);
 }
 
 extern "C" __global__ void add(const uint64 *a, const uint64 *b, uint64 n, uint64 *out) {
@@ -87,6 +93,21 @@ extern "C" __global__ void mark_starts(Column offsets, uint64 num_rows, uint8 *f
     for (uint64 row = thread_rank(); row < num_rows; row += num_threads())
         if (offsets[row] != offsets[row + 1])
             first[offsets[row]] = 1;
+}
+
+// Which integers without a sign are so large, and less than `most`.
+extern "C" __global__ void between(Column values, uint64 least, uint64 most, uint64 n,
+                                   uint8 *mask) {
+    for (uint64 i = thread_rank(); i < n; i += num_threads()) {
+        uint64 value = values[i];
+        mask[i] = value >= least && value < most;
+    }
+}
+
+// Which integers are the same as others, or are not.
+extern "C" __global__ void compare(Column a, Column b, uint64 same, uint64 n, uint8 *mask) {
+    for (uint64 i = thread_rank(); i < n; i += num_threads())
+        mask[i] = (a[i] == b[i]) == (same != 0);
 }
 
 // Which segments have so many elements, fewer than `most`.
@@ -185,6 +206,33 @@ extern "C" __global__ void __launch_bounds__(TILE)
             places[place] = i;
         if (i == n - 1)
             places[place + holds] = n;
+    }
+}
+
+// ---- running sums
+
+// The sum of each tile of integers without a sign; a block of TILE threads a tile.
+extern "C" __global__ void __launch_bounds__(TILE)
+    add_tiles(Column lengths, uint64 n, uint64 *tiles) {
+    for (uint64 tile = blockIdx.x; tile * TILE < n; tile += gridDim.x) {
+        uint64 i = tile * TILE + threadIdx.x;
+        uint64 sum = block_sum(i < n ? lengths[i] : (uint64)0);
+        if (threadIdx.x == 0)
+            tiles[tile] = sum;
+    }
+}
+
+// The sum of those before each, and of all, behind those of the tiles before.
+extern "C" __global__ void __launch_bounds__(TILE)
+    place_lengths(Column lengths, uint64 n, const uint64 *tiles, Output places) {
+    for (uint64 tile = blockIdx.x; tile * TILE < n; tile += gridDim.x) {
+        uint64 i = tile * TILE + threadIdx.x, total;
+        uint64 length = i < n ? lengths[i] : (uint64)0;
+        uint64 place = tiles[tile] + block_exclusive_scan(length, &total);
+        if (i < n)
+            places.put(i, place);
+        if (i == n - 1)
+            places.put(n, place + length);
     }
 }
 

@@ -3,7 +3,9 @@
 // giant_component: vertices that nothing leads to, or that lead nowhere, are components of their
 // own. A search along the edges from the vertex of most edges, and one against them within what it
 // found, give the component of that vertex: mostly the largest. A graph that is too deep for
-// searches by levels goes to the second launch as a whole.
+// searches by levels goes to the second launch as a whole. If the vertex is alone, the graph has
+// perhaps no cycles at all: vertices that nothing leads to any more, or that lead nowhere any more,
+// are taken away level by level, from both ends at once.
 //
 // colour: of the vertices that are left, and the edges among them. `before` becomes the least
 // number of a vertex that leads to a vertex, `after` the least of those that it leads to. Where
@@ -21,10 +23,12 @@ struct State {
     uint64 pivot;         // score, then the low bits of the vertex
     uint64 joining;       // edges among the vertices that are left
     uint64 listed;        // of them
+    uint64 taken;         // edges that were read while it was trimmed
     uint64 read, kept[3]; // edges left after a round, taking turns
     uint64 changed[3];    // by a sweep, taking turns
     Counts steps[2][3];   // of both searches, taking turns as in bfs.cu
     Counts appended;      // the rows that are left
+    Counts dropped[2][3]; // vertices from either end, taking turns
     Runs runs;
 };
 static_assert(sizeof(State) <= 4096, "what the host allocates");
@@ -91,15 +95,107 @@ __device__ bool reach(const OFFSET *offsets, const ID *neighbours, const Worklis
     }
 }
 
-// `live` and `found`: bits of all vertices. Gets the component of the giant's vertices, of all
+// Takes i out of the set; whether it was there.
+__device__ __forceinline__ bool clear_bit(uint32 *words, uint64 i) {
+    uint32 bit = 1u << (i % 32);
+    return fresh(words + i / 32) & bit && atomicAnd(words + i / 32, ~bit) & bit;
+}
+
+// Takes some vertices, the slice's, away from their neighbours: of those that are left over there
+// `left` counts who has not gone yet, and where that was the last one they are appended, and no
+// longer `live`.
+__device__ void drop(const OFFSET *offsets, const ID *neighbours, const Worklists &lists,
+                     const Slice &slice, ID *left, uint32 *live, Counts *appended, ID *slots,
+                     uint64 &read) {
+    Appender appender(lists, slice, appended, slots);
+    for_edges(lists, slice, offsets, [&](ID, OFFSET edge, uint32 number, uint32 stride) {
+        ID v[BATCH];
+        bool last[BATCH], any = false;
+#pragma unroll
+        for (int j = 0; j < BATCH; ++j) {
+            last[j] = j * stride < number;
+            v[j] = last[j] ? neighbours[edge + j * stride] : 0;
+            read += last[j];
+        }
+#pragma unroll
+        for (int j = 0; j < BATCH; ++j) {
+            last[j] = last[j] && has_bit(live, v[j]) && atomic_add(left + v[j], (ID)-1) == 1 &&
+                      clear_bit(live, v[j]);
+            any = any || last[j];
+        }
+        if (!__any_sync(FULL_WARP, any))
+            return;
+#pragma unroll
+        for (int j = 0; j < BATCH; ++j)
+            appender.append(last[j], v[j],
+                            last[j] ? offsets[v[j] + 1] - offsets[v[j]] : (OFFSET)0);
+    });
+    appender.flush();
+}
+
+// One direction of `trim`: who is behind a vertex along `offsets`, and how many are before it.
+struct End {
+    const OFFSET *offsets;
+    const ID *neighbours;
+    Worklists lists;
+    ID *left; // of each vertex, those before it that have not gone
+    Counts *dropped;
+};
+
+// Leaves those vertices in `live` that lie on a cycle or between two, or that so many levels do not
+// come to.
+__device__ void trim(const End (&ends)[2], uint64 n, uint32 *live, uint32 most_levels, ID *slots,
+                     GridBarrier *barrier, uint32 &levels, uint64 &read) {
+    __shared__ Slice slices[2];
+    __syncthreads();
+    if (threadIdx.x < 2)
+        slices[threadIdx.x] = Slice{};
+    __syncthreads();
+    for (int e = 0; e < 2; ++e) {
+        const OFFSET *offsets = ends[e].offsets, *before = ends[1 - e].offsets;
+        Appender appender(ends[e].lists, slices[e], ends[e].dropped, slots);
+        for (uint64 w = warp_rank(); w < (n + 31) / 32; w += num_warps()) {
+            uint64 v = w * 32 + lane();
+            OFFSET behind = v < n ? offsets[v + 1] - offsets[v] : (OFFSET)0;
+            OFFSET number = v < n ? before[v + 1] - before[v] : (OFFSET)0;
+            if (v < n)
+                ends[e].left[v] = (ID)number;
+            uint32 votes = __ballot_sync(FULL_WARP, behind > 0 && number > 0);
+            if (lane() == 0)
+                live[w] = votes;
+            appender.append(v < n && number == 0, (ID)v, behind);
+        }
+        appender.flush();
+    }
+    for (uint32 depth = 0;; ++depth) {
+        grid_sync(barrier);
+        if (threadIdx.x < 2) {
+            Counts *dropped = ends[threadIdx.x].dropped;
+            slices[threadIdx.x].advance(fresh_counts(dropped + depth % 3));
+            if (blockIdx.x == 0)
+                dropped[(depth + 2) % 3] = Counts{};
+        }
+        __syncthreads();
+        if ((slices[0].empty() && slices[1].empty()) || depth == most_levels)
+            return;
+        ++levels;
+        for (int e = 0; e < 2; ++e)
+            drop(ends[e].offsets, ends[e].neighbours, ends[e].lists, slices[e], ends[e].left, live,
+                 ends[e].dropped + (depth + 1) % 3, slots, read);
+    }
+}
+
+// `live` and `found`: bits of all vertices; the lists of two runs. Gets the component of the giant's vertices, of all
 // others themselves, to `label`; the vertices that are left to `live` and to the lists.
 extern "C" __global__ void __launch_bounds__(512, 2)
     giant_component(const OFFSET *offsets, const ID *neighbours, const OFFSET *into_offsets,
                     const ID *into_neighbours, uint64 n, ID *queue, ID *piece_row, uint32 *piece,
-                    uint32 medium, uint32 large, uint32 most_levels, uint32 *live, uint32 *found,
-                    ID *label, State *state) {
+                    ID *other_queue, ID *other_piece_row, uint32 *other_piece, uint32 medium,
+                    uint32 large, uint32 most_levels, uint32 most_trimmed, uint32 *live,
+                    uint32 *found, ID *in_left, ID *out_left, ID *label, State *state) {
     __shared__ ID slots[MOST_WARPS * 2 * HELD];
     Worklists lists = {queue, piece_row, piece, n, medium, large};
+    Worklists others = {other_queue, other_piece_row, other_piece, n, medium, large};
     GridBarrier *barrier = (GridBarrier *)&state->barrier;
     bool leads = blockIdx.x == 0 && threadIdx.x == 0;
     if (leads)
@@ -124,13 +220,25 @@ extern "C" __global__ void __launch_bounds__(512, 2)
         note_run(&state->runs, TRIM, 1, n, 0);
     ID pivot = (ID)(uint32)best;
     uint64 read = 0;
-    uint32 levels = 0;
+    uint32 levels = 0, back = 0;
     bool both = best >> 32 != 0 &&
                 reach(offsets, neighbours, lists, pivot, nullptr, live, state->steps[0],
                       most_levels, slots, barrier, levels, read) &&
                 reach(into_offsets, into_neighbours, lists, pivot, live, found, state->steps[1],
-                      most_levels, slots, barrier, levels, read);
+                      most_levels, slots, barrier, back, read);
+    levels += back;
     grid_sync(barrier);
+    bool alone = both && back == 1; // nobody before it is behind it, too
+    uint32 trimmed = 0;
+    uint64 taken = 0;
+    if (alone) {
+        End ends[2] = {
+            {offsets, neighbours, lists, in_left, state->dropped[0]},
+            {into_offsets, into_neighbours, others, out_left, state->dropped[1]},
+        };
+        trim(ends, n, live, most_trimmed, slots, barrier, trimmed, taken);
+        grid_sync(barrier);
+    }
     {
         Appender appender(lists, Slice{}, &state->appended, slots);
         for (uint64 w = warp_rank(); w < (n + 31) / 32; w += num_warps()) {
@@ -138,7 +246,8 @@ extern "C" __global__ void __launch_bounds__(512, 2)
             uint32 members = both ? found[w] : 0;
             OFFSET degree = v < n ? offsets[v + 1] - offsets[v] : (OFFSET)0;
             bool member = members >> lane() & 1;
-            bool left = degree > 0 && into_offsets[v + 1] > into_offsets[v] && !member;
+            bool left = degree > 0 && into_offsets[v + 1] > into_offsets[v] && !member &&
+                        (!alone || has_bit(live, v));
             if (member)
                 label[v] = pivot;
             uint32 votes = __ballot_sync(FULL_WARP, left);
@@ -171,6 +280,14 @@ extern "C" __global__ void __launch_bounds__(512, 2)
     grid_sync(barrier);
     if (leads)
         note_run(&state->runs, FORWARD_BACKWARD, levels, 1, fresh(&state->read));
+    if (!alone)
+        return;
+    taken = warp_sum(taken);
+    if (lane() == 0)
+        atomicAdd(&state->taken, taken);
+    grid_sync(barrier);
+    if (leads)
+        note_run(&state->runs, TRIM, trimmed, n, fresh(&state->taken));
 }
 
 // The inverse of an odd number, modulo the numbers of IDs.

@@ -156,3 +156,18 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 2)
         counts[2] = counts[3] = counts[4] = 0;
     }
 }
+
+// Edges get the end first that comes first in the user's order, and keys that are in the order of
+// both.
+extern "C" __global__ void keys_of_edges(const ID *rank, uint64 edges, ID *low, ID *high,
+                                         uint64 *keys) {
+    for (uint64 i = thread_rank(); i < edges; i += num_threads()) {
+        ID first = low[i], second = high[i];
+        if (rank[second] < rank[first]) {
+            low[i] = second;
+            high[i] = first;
+            first = low[i], second = high[i];
+        }
+        keys[i] = (uint64)rank[first] << 32 | (uint64)rank[second];
+    }
+}

@@ -94,8 +94,39 @@ def test_a_large_skewed_graph(levels):
     assert (report.advances[2].edges < len(ends[0])) == (levels == 1024)
 
 
+@pytest.mark.parametrize("trimmed", [4096, 2])
+def test_no_cycles(trimmed, monkeypatch):
+    """Trimmed from both ends; what is too deep for that is coloured."""
+    monkeypatch.setattr(gpu, "MOST_TRIMMED", trimmed)
+    graph = rmat(12, directed=True)
+    place = np.random.default_rng(2).permutation(graph.n)
+    ends = np.sort(np.stack([place[graph.source], place[graph.destination]]), axis=0)
+    ends = np.unique(ends[:, ends[0] != ends[1]], axis=1)
+    report = Report("scc")
+    found = gpu.strong_components(MadeGraph(graph.n, *ends, directed=True).view(), report)
+    np.testing.assert_array_equal(found, np.arange(graph.n))
+    searched, trims, coloured = report.advances[1:]
+    assert trims.direction == "trim"
+    assert trims.edges <= 2 * len(ends[0])  # from either end
+    assert (trims.supersteps == 2) == (trimmed == 2)
+    assert searched.edges < 2 * len(ends[0])
+    assert (coloured.edges == 0) == (trimmed == 4096)
+
+
+@pytest.mark.parametrize("cycle", [False, True])
+def test_a_cycle_behind_a_hub_that_is_alone(cycle):
+    """What lies on a cycle, or between two, is left by trimming and told by colours."""
+    hub = [(i, 20) for i in range(10)] + [(20, i) for i in range(10, 20)]
+    rest = [(21, 22), (22, 23), (23, 24), (24, 25), (25, 26), (26, 27)]
+    cycles = [(22, 21), (27, 26)] if cycle else []
+    ends = np.array([*hub, *rest, *cycles]).T
+    found = label(MadeGraph(28, *ends, directed=True).view())
+    assert (found[22] == found[21]) == (found[27] == found[26]) == cycle
+
+
 def test_report():
     report = Report("scc")
     gpu.strong_components(path(50, directed=True).view(), report)
-    assert [row.direction for row in report.advances] == ["trim", "forward-backward", "colour"]
+    ways = ["trim", "forward-backward", "trim", "colour"]
+    assert [row.direction for row in report.advances] == ways
     assert report.advances[0].frontier == 50

@@ -19,6 +19,7 @@ from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.runs import LaunchState
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.device import elements
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
 
@@ -55,8 +56,9 @@ def firsts(numbers: Any, below: int) -> Any:
     """The vertices whose numbers are less than so much above the smallest, in the order of these."""
     if not len(numbers):
         return cupy.empty(0, np.int64)
-    found = cupy.flatnonzero(numbers - numbers.min() < below)
-    return found[cupy.argsort(numbers[found])]
+    least = int(numbers.min())
+    found = elements.places_of(elements.between(numbers, least, least + below))
+    return elements.gathered(found, cupy.argsort(elements.gathered(numbers, found)))
 
 
 class Trees:

@@ -13,6 +13,7 @@ import cupy
 import numpy as np
 
 from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.device import elements
 from dask_graphgpu.partition.device.host import to_device, to_new_memory
 from dask_graphgpu.partition.device.memory import require, use_pool
 from dask_graphgpu.partition.rows import Rows
@@ -114,9 +115,7 @@ class DeviceView:
         """Dense ids of places in the order of the user's ids."""
         if self.user_rank is None:
             return places
-        holder = cupy.empty(self.n, self.id_dtype)
-        holder[self.user_rank] = cupy.arange(self.n, dtype=self.id_dtype)
-        return holder[places]
+        return elements.gathered(elements.places_in(self.user_rank, self.id_dtype), places)
 
     def to_caller(self, array: Any) -> Any:
         """A result where the view has its arrays, on the device or on the host, or where it may stay."""

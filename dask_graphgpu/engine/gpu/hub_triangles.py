@@ -12,6 +12,7 @@ from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.device import integer_types
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.device import elements
 
 WORDS = 8  # of 32 hubs each, that a lane has of a row
 
@@ -46,11 +47,12 @@ def hubs_of(rows: Adjacency) -> DeviceHubs | None:
     most = WORDS * _WARP * 32
     if rows.num_edges < LEAST_EDGES:
         return None
-    degree = cupy.diff(rows.offsets)
+    degree = elements.lengths(rows.offsets)
     least = 2  # of one neighbour nobody is the highest vertex
     if len(degree) > most:
         least = max(int(cupy.sort(degree)[-most - 1]) + 1, least)
-    vertices = cupy.flatnonzero(degree >= least).astype(rows.neighbours.dtype)
+    found = elements.places_of(elements.between(degree, least))
+    vertices = elements.converted(found, rows.neighbours.dtype)
     return DeviceHubs(vertices, least) if len(vertices) else None
 
 
@@ -83,21 +85,21 @@ def count_hubs(
         Bytes of rows of bits.
     """
     n, ids, offset = len(begins), up.dtype, starts.dtype
-    number = starts[1:] - begins
+    number = elements.less(starts[1:], begins)
     row, least = WORDS * 4 * _WARP, LEAST
-    holders = cupy.flatnonzero(number >= least)
+    holders = elements.places_of(elements.between(number, least))
     while len(holders) * row > room:
         least *= 2
-        holders = cupy.flatnonzero(number >= least)
+        holders = elements.places_of(elements.between(number, least))
     # Those of most rows are begun first.
-    holders = holders[cupy.argsort(number[holders])[::-1]].astype(ids)
-    row_of = cupy.full(n, _NONE, np.uint32)
-    row_of[holders] = cupy.arange(len(holders), dtype=np.uint32)
-    others = cupy.where(row_of == _NONE, starts[1:], begins)
+    falling = elements.turned(elements.gathered(number, holders))
+    holders = elements.converted(elements.gathered(holders, cupy.argsort(falling)), ids)
+    row_of = elements.places_in(holders, np.uint32, n, _NONE)
+    others = starts[1:].copy()
+    elements.copy_some(begins, holders, others)
     if not len(holders):
         return row_of, others, 0
-    hub = cupy.empty(n, np.uint32)
-    hub[hubs.vertices] = cupy.arange(len(hubs.vertices), dtype=np.uint32)
+    hub = elements.places_in(hubs.vertices, np.uint32, n)
     bits = cupy.zeros(len(holders) * (row // 4), np.uint32)
     module = cuda("hub_triangles", defines={**integer_types(ids, offset), "WORDS": str(WORDS)})
     size = np.uint64(len(holders))

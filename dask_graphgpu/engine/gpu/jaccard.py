@@ -15,6 +15,7 @@ from dask_graphgpu.engine.gpu.row_sums import sums_of_neighbours
 from dask_graphgpu.engine.gpu.runs import LaunchState
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.device import elements
 from dask_graphgpu.partition.device.memory import free_bytes, require
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
@@ -48,8 +49,9 @@ def jaccard_of_pairs(view: View, first: Any, second: Any, report: Report) -> Any
     launch.cooperative(
         _kernel(rows, "of_pairs"),
         (
-            rows.offsets, rows.neighbours, cupy.asarray(first).astype(ids),
-            cupy.asarray(second).astype(ids), np.uint64(number), cupy.empty(number, np.uint64),
+            rows.offsets, rows.neighbours, elements.converted(cupy.asarray(first), ids),
+            elements.converted(cupy.asarray(second), ids), np.uint64(number),
+            cupy.empty(number, np.uint64),
             values, state.memory,
         ),
     )  # fmt: skip
@@ -69,7 +71,7 @@ def jaccard_two_hop(view: View, report: Report) -> tuple[Any, Any, Any]:
     degrees) walks, 8 bytes a walk of those that are sorted at once, twice, and the pairs.
     """
     here = DeviceView.of(view)
-    first, second, values = map(cupy.concatenate, zip(*two_hop(here, report), strict=True))
+    first, second, values = map(elements.concatenated, zip(*two_hop(here, report), strict=True))
     return here.to_caller(first), here.to_caller(second), here.to_caller(values)
 
 
@@ -80,19 +82,17 @@ def two_hop(here: DeviceView, report: Report) -> Iterator[tuple[Any, Any, Any]]:
     ids, rank = rows.neighbours.dtype, here.user_rank
     yield cupy.empty(0, ids), cupy.empty(0, ids), cupy.empty(0, np.float64)
     require(n * _VERTEX, "looking for pairs with a neighbour in common")
-    place = cupy.arange(n, dtype=ids)
-    rank = place if rank is None else rank.astype(ids, copy=False)
-    order = cupy.empty(n, ids)
-    order[rank] = place
-    degree = cupy.diff(rows.offsets).astype(np.uint64)
-    starts, work = (cupy.zeros(n + 1, np.uint64) for _ in range(2))
-    starts[1:] = cupy.cumsum(degree[order], dtype=np.uint64)
-    work[1:] = cupy.cumsum(sums_of_neighbours(rows, degree)[order], dtype=np.uint64)
+    rank = elements.counted_up(cupy, n, ids) if rank is None else elements.converted(rank, ids)
+    order = elements.places_in(rank, ids)
+    degree = elements.lengths(rows.offsets)
+    starts = elements.offsets_of(elements.gathered(degree, order), np.uint64)
+    walked = sums_of_neighbours(rows, degree)
+    work = elements.offsets_of(elements.gathered(walked, order), np.uint64)
     bits = max((n - 1).bit_length(), 1)
     for begin, end, walks in ends_of(work, most_walks(n * _VERTEX)):
         require(2 * 8 * walks, f"sorting {walks:,} walks of two edges")
         keys, _ = walks_of(rows, order, rank, starts, (begin, end), walks, bits)
-        yield _counted(keys, bits, order, degree)
+        yield _counted(rows, keys, bits, order)
     walked = int(work[-1]) if n else 0
     report.advance(
         "intersect", supersteps=1, frontier=n, edges=walked, bytes=walked * (2 * ids.itemsize + 16),
@@ -134,8 +134,8 @@ def ends_of(work: Any, most: int) -> list[tuple[int, int, int]]:
     """Ranges of vertices of no more walks than `most`, or of one vertex, and how many they are, if there are."""
     ranges, begin, before, n = [], 0, 0, len(work) - 1
     while begin < n:
-        most_before = cupy.full(1, before + most, work.dtype)
-        end = int(cupy.searchsorted(work, most_before, side="right")[0]) - 1
+        above = cupy.asarray(np.array([before + most + 1], work.dtype))
+        end = int(elements.first_not_below(work, above, np.uint64)[0]) - 1
         end = min(max(end, begin + 1), n)
         walks = int(work[end]) - before
         if walks:
@@ -144,17 +144,20 @@ def ends_of(work: Any, most: int) -> list[tuple[int, int, int]]:
     return ranges
 
 
-def _counted(keys: Any, bits: int, order: Any, degree: Any) -> tuple[Any, Any, Any]:
+def _counted(rows: Adjacency, keys: Any, bits: int, order: Any) -> tuple[Any, Any, Any]:
     """The pairs of such keys, which are sorted, and their coefficients."""
     keys.sort()
-    last = cupy.ones(len(keys), np.bool_)
-    last[:-1] = keys[1:] != keys[:-1]
-    last = cupy.flatnonzero(last)
-    keys = keys[last]
-    both = cupy.diff(last, prepend=cupy.full(1, -1, last.dtype)).astype(np.uint64)
-    first, second = order[keys >> np.uint64(bits)], order[keys & np.uint64((1 << bits) - 1)]
-    either = degree[first] + degree[second] - both
-    return first, second, both.astype(np.float64) / either.astype(np.float64)
+    starts = elements.places_of(elements.changes(keys), behind=True)
+    pairs, ids = len(starts) - 1, rows.neighbours.dtype
+    first, second, values = (cupy.empty(pairs, kind) for kind in (ids, ids, np.float64))
+    launch.flat(
+        _kernel(rows, "coefficients"), pairs,
+        (
+            keys, starts, np.uint64(pairs), np.uint32(bits), order, rows.offsets,
+            first, second, values,
+        ),
+    )  # fmt: skip
+    return first, second, values
 
 
 def _kernel(rows: Adjacency, name: str) -> Any:

@@ -9,6 +9,7 @@ import cupy
 import numpy as np
 
 from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.device.elements import gathered, lengths, offsets_of
 from dask_graphgpu.partition.device.memory import free_bytes
 
 _EDGE = 64  # bytes that an edge takes on the way
@@ -25,7 +26,10 @@ def sums_before(offsets: Any, num_edges: int, values: Callable[[int, int], Any])
 
     ``values`` : gives those of edges from the first number on and before the second.
     """
-    found, before, step = cupy.zeros(len(offsets), np.uint64), 0, edges_at_once()
+    step = edges_at_once()
+    if num_edges <= step:
+        return gathered(offsets_of(values(0, num_edges), np.uint64), offsets)
+    found, before = cupy.zeros(len(offsets), np.uint64), 0
     for low in range(0, num_edges, step):
         high = min(low + step, num_edges)
         sums = cupy.cumsum(values(low, high), dtype=np.uint64)
@@ -40,6 +44,6 @@ def sums_before(offsets: Any, num_edges: int, values: Callable[[int, int], Any])
 def sums_of_neighbours(rows: Adjacency, value: Any) -> Any:
     """The sum of a value, uint64, of the neighbours of each vertex."""
     before = sums_before(
-        rows.offsets, rows.num_edges, lambda low, high: value[rows.neighbours[low:high]]
+        rows.offsets, rows.num_edges, lambda low, high: gathered(value, rows.neighbours[low:high])
     )
-    return before[1:] - before[:-1]
+    return lengths(before)

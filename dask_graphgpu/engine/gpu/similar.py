@@ -14,6 +14,7 @@ from dask_graphgpu.engine.gpu.jaccard import OF_WALK, ends_of, most_walks, walks
 from dask_graphgpu.engine.gpu.row_sums import sums_of_neighbours
 from dask_graphgpu.engine.gpu.similar_tables import best
 from dask_graphgpu.engine.similarity import Similarity
+from dask_graphgpu.partition.device import elements
 from dask_graphgpu.partition.device.memory import require
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
@@ -33,7 +34,7 @@ def similar(view: View, chosen: Any, asked: Similarity, report: Report) -> tuple
     """
     here = DeviceView.of(view)
     parts = zip(*partners(here, chosen, asked, report), strict=True)
-    return tuple(here.to_caller(cupy.concatenate(each)) for each in parts)
+    return tuple(here.to_caller(elements.concatenated(each)) for each in parts)
 
 
 def partners(
@@ -45,31 +46,30 @@ def partners(
     ids, rank = rows.neighbours.dtype, here.user_rank
     yield cupy.empty(0, ids), cupy.empty(0, ids), cupy.empty(0, np.float64)
     require(n * _VERTEX, "looking for similar vertices")
-    place = cupy.arange(n, dtype=ids)
-    rank = place if rank is None else rank.astype(ids, copy=False)
-    vertices = cupy.empty(n, ids)
-    vertices[rank] = place
-    degree = cupy.diff(rows.offsets).astype(np.int64)
-    by_number = degree[vertices]
+    rank = elements.counted_up(cupy, n, ids) if rank is None else elements.converted(rank, ids)
+    vertices = elements.places_in(rank, ids)
+    degree = elements.converted(elements.lengths(rows.offsets), np.int64)
+    by_number = elements.gathered(degree, vertices)
     # On the host: logarithms of a GPU may differ in the last bit, and ties would.
     on_host = cupy.asnumpy(degree)
     report.left_out = asked.left_out(on_host)
     found_amounts, scale = asked.amounts(on_host, int(on_host.max(initial=0)))
     amount = cupy.asarray(found_amounts.astype(np.uint64))
-    order = vertices[cupy.asarray(chosen)[vertices]]
-    walked = cupy.where(amount > 0, degree, 0).astype(np.uint64)
-    work = sums_of_neighbours(rows, walked)[order]
-    ends = cupy.zeros(len(order) + 1, np.uint64)
+    wanted = elements.gathered(cupy.asarray(chosen), vertices)
+    order = elements.gathered(vertices, elements.places_of(wanted))
+    steps = cupy.asarray(np.where(found_amounts > 0, on_host, 0))
+    work = elements.gathered(sums_of_neighbours(rows, steps), order)
+    ends = elements.offsets_of(work, np.uint64)
+    walked_edges = int(ends[-1])
     if asked.top_k is not None:
-        ends[1:] = cupy.cumsum(cupy.minimum(work, np.uint64(min(asked.top_k, n))), dtype=np.uint64)
+        rows_of_each = cupy.minimum(work, np.uint64(min(asked.top_k, n)))
+        ends = elements.offsets_of(rows_of_each, np.uint64)
         for begin, end, most in ends_of(ends, most_walks(n * _VERTEX)):
             part = order[begin:end], work[begin:end]
             first, second, score = best(rows, rank, amount, asked, scale, *part, most)
             yield vertices[first], vertices[second], score
     else:
-        starts = cupy.zeros(len(order) + 1, np.uint64)
-        starts[1:] = cupy.cumsum(degree[order], dtype=np.uint64)
-        ends[1:] = cupy.cumsum(work, dtype=np.uint64)
+        starts = elements.offsets_of(elements.gathered(degree, order), np.uint64)
         bits = np.uint64(max((n - 1).bit_length(), 1))
         for begin, end, walks in ends_of(ends, most_walks(n * _VERTEX)):
             require(OF_WALK * walks, f"sorting {walks:,} walks of two edges")
@@ -81,7 +81,6 @@ def partners(
             own, other = by_number[first], by_number[second]
             first, second, score = asked.best(first, second, common, own, other, scale)
             yield vertices[first], vertices[second], score
-    walked_edges = int(work.sum())
     report.advance(
         "intersect", supersteps=1, frontier=len(order), edges=walked_edges,
         bytes=walked_edges * (2 * ids.itemsize + 32), seconds=time.perf_counter() - begun,
@@ -91,8 +90,7 @@ def partners(
 def _summed(keys: Any, sums: Any) -> tuple[Any, Any]:
     """Different keys, ascending, and what was counted of each: int64."""
     order = cupy.argsort(keys)
-    keys, sums = keys[order], cupy.cumsum(sums[order].astype(np.int64))
-    last = cupy.ones(len(keys), np.bool_)
-    last[:-1] = keys[1:] != keys[:-1]
-    last = cupy.flatnonzero(last)
-    return keys[last], cupy.diff(sums[last], prepend=cupy.zeros(1, np.int64))
+    keys, sums = elements.gathered(keys, order), elements.gathered(sums, order)
+    starts = elements.places_of(elements.changes(keys), behind=True)
+    before = elements.offsets_of(sums, np.int64)
+    return elements.gathered(keys, starts[:-1]), elements.lengths(elements.gathered(before, starts))

@@ -12,6 +12,7 @@ from dask_graphgpu.engine.gpu.device import integer_types
 from dask_graphgpu.engine.similarity import Similarity
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.device import elements
 from dask_graphgpu.partition.device.memory import free_bytes, require
 
 # Vertices of no more walks than the first number: threads of a block that takes one, and such blocks that there are
@@ -71,14 +72,15 @@ def best(
     out = launch.struct([first, second, score, size])
     least = 0
     for limit, threads, per_multiprocessor in _SIZES:
-        chosen = walks > least if limit is None else (walks > least) & (walks <= limit)
-        places = cupy.flatnonzero(chosen)
+        most_walks = None if limit is None else limit + 1
+        places = elements.places_of(elements.between(walks, least + 1, most_walks))
         least = limit or 0
         if not len(places):
             continue
         longest = limit
         if longest is None:  # those of most walks first, so that none of them is begun last
-            places = places[cupy.argsort(walks[places])[::-1]]
+            falling = elements.turned(elements.gathered(walks, places))
+            places = elements.gathered(places, cupy.argsort(falling))
             longest = int(walks[places[0]])
         room = 1 << max((2 * min(longest, n) - 1).bit_length(), 5)
         blocks = min(len(places), per_multiprocessor * launch.num_multiprocessors())
@@ -91,7 +93,9 @@ def best(
         launch.flat(kernel, blocks * threads, (*given, *rest), threads=threads)
     written = int(size[0])
     first, second, score = (array[:written] for array in (first, second, score))
+    at = elements.gathered
     order = cupy.argsort(second)
-    order = order[cupy.argsort(-score[order])]
-    order = order[cupy.argsort(first[order])]
-    return rank[vertices[first[order]]], second[order], score[order]
+    # Scores are above 0: their bits are in the order of the numbers.
+    order = at(order, cupy.argsort(elements.turned(at(score.view(np.uint64), order))))
+    order = at(order, cupy.argsort(at(first, order)))
+    return at(rank, at(vertices, at(first, order))), at(second, order), at(score, order)

@@ -31,10 +31,13 @@ from dask_graphgpu.report import Report
 # some hundred thousand edges.
 MOST_LEVELS = 1024
 
+# Levels of vertices that are taken away from the ends of a graph that may have no cycles.
+MOST_TRIMMED = 4096
+
 # Words of struct State.
 _FIELDS: list[tuple[str, Any]] = [
     *((name, np.uint64) for name in ("barrier", "last_barrier", "pivot", "joining", "listed")),
-    ("others", np.dtype((np.uint64, 28))),
+    ("others", np.dtype((np.uint64, 47))),
 ]
 _WAYS = {0: "trim", 1: "forward-backward", 2: "colour"}
 
@@ -46,8 +49,9 @@ def strong_components(view: View, report: Report) -> Any:
     -----
     Of the vertex with the most edges, the component is whom it reaches and is reached by [1]_. What is then left is
     coloured [2]_, both ways at once and with short cuts [3]_. O(V + E) for the largest component; for the others
-    O(log V) rounds in the mean of O(log V) sweeps over edges that become fewer. Needs both directions of the edges; 4
-    ids for each edge outside the largest component and 6 a vertex. See kernels/cuda/strong_components.cu.
+    O(log V) rounds in the mean of O(log V) sweeps over edges that become fewer. A graph without cycles is trimmed from
+    its ends, in O(V + E), unless it is deeper than some thousand levels. Needs both directions of the edges; 4 ids for
+    each edge outside the largest component and 7 a vertex. See kernels/cuda/strong_components.cu.
     """
     if not view.directed:
         return components(view, report)
@@ -59,19 +63,22 @@ def strong_components(view: View, report: Report) -> Any:
     id_bytes = here.id_dtype.itemsize
     rank_type = c_type(np.dtype(np.int64) if rank is None else rank.dtype)
     module = cuda("strong_components", defines={**here.defines, "RANK": rank_type})
-    lists, separators = degree_lists(rows)
+    (lists, separators), (others, _) = degree_lists(rows), degree_lists(rows)
+    before, after = (cupy.empty(n, here.id_dtype) for _ in range(2))
     live, found = (cupy.empty((n + 31) // 32, cupy.uint32) for _ in range(2))
     state = LaunchState(_FIELDS, _WAYS)
     launch.cooperative(
         module.kernel("giant_component"),
         (
             rows.offsets, rows.neighbours, into.offsets, into.neighbours, np.uint64(n),
-            *lists, *separators, np.uint32(MOST_LEVELS), live, found, label, state.memory,
+            *lists, *others, *separators, np.uint32(MOST_LEVELS), np.uint32(MOST_TRIMMED),
+            live, found, before, after, label, state.memory,
         ),
     )  # fmt: skip
     joining = int(state.read()[0]["joining"])
-    require((4 * joining + 3 * n) * id_bytes, "finding strongly connected components")
-    before, after, holder = (cupy.empty(n, here.id_dtype) for _ in range(3))
+    del others
+    require((4 * joining + n) * id_bytes, "finding strongly connected components")
+    holder = cupy.empty(n, here.id_dtype)
     launch.cooperative(
         module.kernel("colour"),
         (

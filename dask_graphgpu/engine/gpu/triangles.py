@@ -23,6 +23,7 @@ from dask_graphgpu.engine.gpu.hub_triangles import count_hubs, hubs_of
 from dask_graphgpu.engine.gpu.runs import LaunchState
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.device import elements
 from dask_graphgpu.partition.device.memory import free_bytes, require
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
@@ -62,7 +63,8 @@ def neighbour_arcs(view: View, report: Report) -> Any:
     """
     here = DeviceView.of(view)
     if not view.directed:
-        return here.to_caller(2 * counted(here, False, report))
+        found = counted(here, False, report)
+        return here.to_caller(elements.added(found, found))
     return here.to_caller(counted(here, True, report))
 
 
@@ -96,10 +98,9 @@ def counted(
     lists, separators = degree_lists(rows)
     state = LaunchState(_FIELDS, {0: "intersect"})
     given = (rows.offsets, rows.neighbours, np.uint64(n), *lists, *separators)
-    starts = cupy.zeros(n + 1, offset)
     lengths = cupy.zeros(n, offset)
     launch.cooperative(module.kernel("up_lengths"), (*given, lengths, state.memory))
-    starts[1:] = cupy.cumsum(lengths, dtype=offset)
+    starts = elements.offsets_of(lengths, offset)
     parts = [(0, size)] if most >= size else _parts(starts, lengths, most, entry)
     up, todo = elsewhere(size, ids), cupy.empty(n, ids)
     ways = elsewhere(size if arcs else 0, np.uint8)
@@ -151,4 +152,4 @@ def _parts(starts: Any, lengths: Any, most: int, entry: int) -> list[tuple[int, 
 
 def _wide(rows: Adjacency) -> Adjacency:
     """The same rows under offsets of 64 bits."""
-    return Adjacency(rows.offsets.astype(np.uint64), rows.neighbours)
+    return Adjacency(elements.converted(rows.offsets, np.uint64), rows.neighbours)

@@ -17,6 +17,7 @@ import numpy as np
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.device import DeviceView, integer_types
 from dask_graphgpu.kernels.compile import cuda
+from dask_graphgpu.partition.device import elements
 from dask_graphgpu.partition.device.memory import require
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
@@ -39,10 +40,9 @@ def trussness(view: View, report: Report) -> tuple[Any, Any, Any]:
     require(edges * (5 * wide.itemsize + 2 * ids.itemsize + 26) + 2 * n * 8, "peeling edges")
     kernel = cuda("trusses", defines=integer_types(ids, wide)).kernel
 
-    starts = cupy.zeros(n + 1, wide)
     after = cupy.empty(n, wide)
     launch.flat(kernel("count_after"), n, (offsets, neighbours, np.uint64(n), after))
-    starts[1:] = cupy.cumsum(after, dtype=wide)
+    starts = elements.offsets_of(after, wide)
     number = cupy.empty(rows.num_edges, wide)
     low, high = cupy.empty(edges, ids), cupy.empty(edges, ids)
     launch.flat(
@@ -60,14 +60,15 @@ def trussness(view: View, report: Report) -> tuple[Any, Any, Any]:
         threads=launch.THREADS,
     )  # fmt: skip
 
-    state, left = cupy.zeros(edges, np.uint8), cupy.arange(edges, dtype=wide)
+    state, left = cupy.zeros(edges, np.uint8), elements.counted_up(cupy, edges, wide)
+    at = elements.gathered
     now, later = cupy.empty(edges, wide), cupy.empty(edges, wide)
     while len(left):
-        supports = support[left]
+        supports = at(support, left)
         level = int(supports.min())
-        some = left[supports == level]
+        some = at(left, elements.places_of(elements.between(supports, level, level + 1)))
         now[: len(some)] = some
-        state[some] = 1
+        elements.mark(some, state)
         launch.cooperative(
             kernel("peel"),
             (
@@ -75,13 +76,15 @@ def trussness(view: View, report: Report) -> tuple[Any, Any, Any]:
                 np.uint64(len(some)), state, support, counts, launch.barrier(),
             ),
         )  # fmt: skip
-        left = left[state[left] == 0]
+        left = at(left, elements.places_of(elements.between(at(state, left), 0, 1)))
         if 4 * len(left) < len(number):
-            arcs = cupy.flatnonzero(state[number] == 0)
-            neighbours, number = neighbours[arcs], number[arcs]
-            offsets = cupy.searchsorted(arcs, offsets.astype(arcs.dtype)).astype(wide)
+            arcs = elements.places_of(elements.between(at(state, number), 0, 1))
+            neighbours, number = at(neighbours, arcs), at(number, arcs)
+            offsets = elements.first_not_below(arcs, offsets, wide)
     read, rounds = (int(each) for each in cupy.asnumpy(counts)[:2])
-    found = _in_user_order(here, low, high, support)
+    found = low, high, support
+    if here.user_rank is not None:
+        found = _in_user_order(kernel("keys_of_edges"), here, *found)
     report.advance(
         "peel", supersteps=rounds, frontier=n, edges=read,
         bytes=read * (ids.itemsize + wide.itemsize), seconds=time.perf_counter() - begun,
@@ -90,12 +93,13 @@ def trussness(view: View, report: Report) -> tuple[Any, Any, Any]:
     return first, second, supports.astype(np.int64) + 2
 
 
-def _in_user_order(here: DeviceView, low: Any, high: Any, support: Any) -> tuple[Any, Any, Any]:
+def _in_user_order(
+    kernel: Any, here: DeviceView, low: Any, high: Any, support: Any
+) -> tuple[Any, Any, Any]:
     """Edges with the end first that comes first in the user's order, ordered by both."""
-    if here.user_rank is None:
-        return low, high, support
-    rank = here.user_rank.astype(low.dtype, copy=False)
-    turned = rank[low] > rank[high]
-    first, second = cupy.where(turned, high, low), cupy.where(turned, low, high)
-    order = cupy.lexsort(cupy.stack([rank[second], rank[first]]))
-    return first[order], second[order], support[order]
+    edges, keys = len(low), cupy.empty(len(low), np.uint64)
+    rank = elements.converted(here.user_rank, low.dtype)
+    launch.flat(kernel, edges, (rank, np.uint64(edges), low, high, keys))
+    order = cupy.argsort(keys)
+    first, second, supports = (elements.gathered(each, order) for each in (low, high, support))
+    return first, second, supports

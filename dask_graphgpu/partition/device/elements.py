@@ -19,10 +19,14 @@ from dask_graphgpu.partition.device.module import module_of
 _array = partial(launch, "arrays")
 
 
-def places_in(order: Any, dtype: Any, size: int | None = None) -> Any:
-    """Where each of ``0..size`` stands in ``order``, which has each at most once; default: it is a permutation."""
-    places = module_of(order).empty(len(order) if size is None else size, dtype)
-    _array("invert", len(order), order, len(order), column(places))
+def places_in(order: Any, dtype: Any, size: int | None = None, none: Any = None) -> Any:
+    """Where each of ``0..size`` stands in ``order``, which has each at most once; default: it is a permutation.
+
+    Of those that it has not, ``none`` where that is given, else any number.
+    """
+    xp, n = module_of(order), len(order) if size is None else size
+    places = xp.empty(n, dtype) if none is None else filled(xp, n, none, dtype)
+    _array("invert", len(order), column(contiguous(order)), len(order), column(places))
     return places
 
 
@@ -78,6 +82,54 @@ def added(a: Any, b: Any) -> Any:
 
     for_blocks(add, even_blocks(len(a)))
     return out
+
+
+def less(values: Any, by: Any) -> Any:
+    """The differences of integers without a sign, of the type of the first."""
+    out, n = module_of(values).empty(len(values), values.dtype), len(values)
+    _array("subtract", n, *(column(contiguous(each)) for each in (values, by)), n, column(out))
+    return out
+
+
+def turned(values: Any) -> Any:
+    """Integers without a sign, none of them 0, as others that are in the order of their falling sizes."""
+    out, n = module_of(values).empty(len(values), values.dtype), len(values)
+    _array("subtract", n, column(None), column(contiguous(values)), n, column(out))
+    return out
+
+
+def lengths(offsets: Any) -> Any:
+    """Of segments, of the type of the offsets, integers."""
+    return less(offsets[1:], offsets[:-1])
+
+
+def offsets_of(lengths: Any, dtype: Any) -> Any:
+    """Where segments of such lengths, integers that are not negative, begin; behind it where the last one ends."""
+    xp, n = module_of(lengths), len(lengths)
+    num_tiles, offsets = -(-n // TILE), xp.zeros(n + 1, dtype)
+    tiles, given = xp.empty(num_tiles + 1, np.uint64), column(contiguous(lengths))
+    _array("add_tiles", num_tiles * TILE, given, n, tiles, threads=TILE)
+    _array("sum_tiles", 1, tiles, num_tiles, threads=TILE)
+    _array("place_lengths", num_tiles * TILE, given, n, tiles, column(offsets), threads=TILE)
+    return offsets
+
+
+def alike(a: Any, b: Any, *, same: bool = True) -> Any:
+    """Which integers without a sign are the ``same`` as others, or are not; of NumPy arrays as well."""
+    if isinstance(a, np.ndarray):
+        return (a == b) == same
+    mask, n = module_of(a).empty(len(a), bool), len(a)
+    given = [column(contiguous(each)) for each in (a, b)]
+    _array("compare", n, *given, int(same), n, mask)
+    return mask
+
+
+def between(values: Any, least: int, most: int | None = None) -> Any:
+    """Which integers without a sign are at least so large, and less than ``most``."""
+    mask, n = module_of(values).empty(len(values), bool), len(values)
+    limit = 2**64 - 1 if most is None else most
+    _array("between", n, column(contiguous(values)), least, limit, n, mask)
+    return mask
 
 
 def _sign(dtype: np.dtype[Any]) -> int:
@@ -179,6 +231,14 @@ def joined(parts: Sequence[Any], dtype: Any) -> Any:
         _array("convert_integers", n, *given, column(to))
         place += n
     return out
+
+
+def concatenated(parts: Sequence[Any]) -> Any:
+    """Arrays of one type, one behind another; the array itself where there is one."""
+    if len(parts) == 1:
+        return parts[0]
+    bits = np.dtype(f"u{parts[0].dtype.itemsize}")
+    return joined([part.view(bits) for part in parts], bits).view(parts[0].dtype)
 
 
 def lengths_between(offsets: Any, least: int, most: int | None) -> Any:

@@ -76,17 +76,18 @@ def union(a: Adjacency, b: Adjacency) -> Adjacency:
 
 def without_loops(adjacency: Adjacency) -> Adjacency:
     """The edges that join two different vertices, without columns."""
-    joins = row_ids(adjacency) != adjacency.neighbours
-    if all_true(joins):
-        return Adjacency(adjacency.offsets, adjacency.neighbours)
-    offsets = _thinned(elements.places_of(joins), adjacency.offsets)
-    return Adjacency(offsets, choose(adjacency.neighbours, joins))
+    offsets, neighbours = adjacency.offsets, adjacency.neighbours
+    kept = elements.places_of(elements.alike(row_ids(adjacency), neighbours, same=False))
+    if len(kept) == len(neighbours):
+        return Adjacency(offsets, neighbours)
+    return Adjacency(_thinned(kept, offsets), elements.gathered(neighbours, kept))
 
 
 def count_loops(adjacency: Adjacency) -> Any:
     """Number of self-loops in each row, int64."""
     rows = row_ids(adjacency)
-    return count(choose(rows, rows == adjacency.neighbours), adjacency.num_vertices)
+    loops = elements.places_of(elements.alike(rows, adjacency.neighbours))
+    return count(elements.gathered(rows, loops), adjacency.num_vertices)
 
 
 def count_neighbours(adjacency: Adjacency) -> Any:
