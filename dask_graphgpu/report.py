@@ -167,7 +167,7 @@ class Report:
 
     def to_frame(self) -> RunReport:
         """One row an advance; ``superstep`` is the number of the first superstep in it."""
-        frame = RunReport([asdict(a) for a in self.advances], columns=_COLUMNS[1:])
+        frame = RunReport([vars(a) for a in self.advances], columns=_COLUMNS[1:])
         first = frame["supersteps"].cumsum() - frame["supersteps"] + 1
         frame.insert(0, "superstep", first.astype("int64"))
         frame.attrs["algorithm"] = self.algorithm

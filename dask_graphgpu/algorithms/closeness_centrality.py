@@ -70,8 +70,9 @@ class ClosenessCentrality(Nearness):
     Values are those of NetworkX, up to rounding. Of sources that are drawn, a vertex's mean is that over
     those other than itself, and NaN if there are none; ``error`` is that of the linearised ratio, and NaN
     of less than two. Eppstein and Wang's bound: log(V) / e² sources give all mean distances up to e times the
-    diameter with high probability. The ``error`` of HyperBall is an upper bound, made of the errors of
-    single counters; the true one is mostly several times smaller.
+    diameter with high probability. The ``error`` of HyperBall is made of the errors of its counters, of which
+    each holds the one before, to first order; it is some times too large for vertices that all others
+    have a path to, since the estimate of their number is then cut.
 
     Cost: a sweep over the edges for 64 sources at a time, which on graphs of small diameter is a few times
     a ``bfs``; with weights an ``sssp`` a source. HyperBall: a pass over the edges for each step of the
@@ -111,11 +112,14 @@ class ClosenessCentrality(Nearness):
     def of_balls(self, balls: Balls) -> tuple[Any, Any]:
         total = _above_0(balls.total)
         value = np.where(balls.total > 0, balls.reached / total, 0.0)
-        relative = balls.total_error / total
-        part = balls.reached_error / _above_0(balls.reached)
+        reached, times = _above_0(balls.reached), 1.0
         if self.wf_improved:
-            value, part = value * balls.reached / max(balls.others, 1), 2 * part
-        return value, np.where(balls.total > 0, value * (relative + part), 0.0)
+            value = value * np.minimum(balls.reached / max(balls.others, 1), 1.0)
+            times = 2.0
+        # Of reached**times / total, to first order; more than that where there cannot be as many as reached.
+        variance = balls.reached_variance * (times / reached) ** 2 + balls.total_variance / total**2
+        variance = variance - 2 * times * balls.covariance / (reached * total)
+        return value, np.where(balls.total > 0, value * np.sqrt(np.maximum(variance, 0.0)), 0.0)
 
 
 def _above_0(values: Any) -> Any:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.algorithms.algorithm import Algorithm, reads_optional_weight
+from dask_graphgpu.algorithms.path_lengths import PathLengths
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.start_vertices import as_start_vertices, named_vertices
 from dask_graphgpu.algorithms.traversal import each_hops, each_length
@@ -18,7 +18,7 @@ from dask_graphgpu.io.schema import EdgeSchema
 
 
 @dataclass(frozen=True)
-class Distances(Algorithm):
+class Distances(PathLengths):
     """Distances from some vertices to others, as a table.
 
     Parameters
@@ -57,11 +57,9 @@ class Distances(Algorithm):
 
     sources: Any
     targets: Any
-    _: KW_ONLY
-    weighted: bool | None = None
 
+    name = "distances"
     row = "pair"
-    rule = "min"
 
     def __post_init__(self) -> None:
         for name in ("sources", "targets"):
@@ -70,20 +68,14 @@ class Distances(Algorithm):
     def engine_functions(self) -> tuple[str, ...]:
         return ("bfs", "run")
 
-    def reads_weight(self, schema: EdgeSchema) -> bool:
-        return reads_optional_weight(
-            schema, self.weighted, "distances with weighted=True", "; or weighted=False"
-        )
-
     def frame_columns(self, name: str) -> int:
         return 0
 
     def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
-        kind = schema.weight_kind if self.reads_weight(schema) else None
         return {
             "source": ColumnType("vertex"),
             "target": ColumnType("vertex"),
-            "distance": ColumnType(kind or "int64", nullable=True),
+            "distance": self.length_column(schema, nullable=True),
         }
 
     def run(self, run: Run) -> Table:

@@ -14,6 +14,8 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
+import numpy as np
+
 from dask_graphgpu.algorithms.nearness import Balls, Nearness, Sums
 
 
@@ -65,8 +67,8 @@ class HarmonicCentrality(Nearness):
     -----
     Values are those of NetworkX, up to rounding; others at a distance of 0, by weights of 0, add nothing. Of
     some sources the sum is scaled to all others; NetworkX does not. Of sources that are drawn a vertex's mean
-    is that over those other than itself, and NaN if there are none, as is ``error`` of less than two. The
-    ``error`` of HyperBall is at most ``1.04 / sqrt(2 ** precision) * (harmonic + 1)``, which it gives.
+    is that over those other than itself, and NaN if there are none, as is ``error`` of less than two. That of
+    HyperBall is made of the errors of its counters, of which each holds the one before.
 
     Cost: as of ``closeness_centrality``.
     """
@@ -84,4 +86,4 @@ class HarmonicCentrality(Nearness):
 
     def of_balls(self, balls: Balls) -> tuple[Any, Any]:
         scale = 1 / max(balls.others, 1) if self.normalized else 1
-        return balls.inverses * scale, balls.inverses_error * scale
+        return balls.inverses * scale, np.sqrt(balls.inverses_variance) * scale

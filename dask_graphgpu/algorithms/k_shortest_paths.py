@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.algorithms.algorithm import Algorithm, as_plain_ids, reads_optional_weight
+from dask_graphgpu.algorithms.algorithm import as_plain_ids
 from dask_graphgpu.algorithms.between_ends import BetweenEnds, PathEdges
 from dask_graphgpu.algorithms.edge_table import at
+from dask_graphgpu.algorithms.path_lengths import PathLengths
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.arguments import check_whole
 from dask_graphgpu.engine.simple_paths import SLACK, Path, SimplePaths
@@ -30,7 +31,7 @@ _OF_PATH, _LEAST, _MORE = 16, 4096, 8
 
 
 @dataclass(frozen=True)
-class KShortestPaths(Algorithm):
+class KShortestPaths(PathLengths):
     """The k shortest loopless paths from a source to a target.
 
     A path goes through no vertex twice, and is given by its vertices: of repeated edges the lightest counts.
@@ -88,10 +89,9 @@ class KShortestPaths(Algorithm):
     k: int
     _: KW_ONLY
     max_hops: int | None = None
-    weighted: bool | None = None
 
+    name = "k_shortest_paths"
     row = "step"
-    rule = "min"
 
     def __post_init__(self) -> None:
         as_plain_ids(self, "source", "target", several=False)
@@ -102,21 +102,15 @@ class KShortestPaths(Algorithm):
     def engine_functions(self) -> tuple[str, ...]:
         return ("bfs", "run", "edges_among")
 
-    def reads_weight(self, schema: EdgeSchema) -> bool:
-        return reads_optional_weight(
-            schema, self.weighted, "k_shortest_paths with weighted=True", "; or weighted=False"
-        )
-
     def num_rows(self, num_vertices: int, schema: EdgeSchema) -> int | None:
         return None
 
     def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
-        kind = schema.weight_kind if self.reads_weight(schema) else None
         return {
             "path": ColumnType("int64"),
             "position": ColumnType("int64"),
             "vertex": ColumnType("vertex"),
-            "distance": ColumnType(kind or "int64"),
+            "distance": self.length_column(schema),
         }
 
     def run(self, run: Run) -> Table:

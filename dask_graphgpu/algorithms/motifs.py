@@ -24,7 +24,32 @@ from dask_graphgpu.io.schema import EdgeSchema
 
 
 @dataclass(frozen=True)
-class Motifs(Algorithm):
+class OfMotifs(Algorithm):
+    """A method of motifs of so many vertices."""
+
+    size: int
+
+    rule = "one"
+
+    def __post_init__(self) -> None:
+        size = self.size
+        if isinstance(size, bool) or not isinstance(size, int | np.integer) or size not in (3, 4):
+            refuse("size", size, "are 3 and 4")
+
+    @staticmethod
+    def ends(run: Run) -> tuple[Any, Any]:
+        """Both ends of every edge."""
+        everywhere = np.ones_like(run.rows, bool, shape=run.view.num_vertices)
+        source, destination, _ = run.engine.edges_among(run.view, everywhere)
+        return source, destination
+
+    def shown(self, *, directed: bool) -> np.ndarray:
+        """The classes of `motif_classes` that a graph may have."""
+        return np.flatnonzero(motif_classes(self.size).mutual | directed)
+
+
+@dataclass(frozen=True)
+class Motifs(OfMotifs):
     """How often each connected motif of 3 or 4 vertices occurs.
 
     A motif is a way in which some vertices are joined, whatever they are called: 13 ways join three vertices, 199 four,
@@ -67,10 +92,6 @@ class Motifs(Algorithm):
     size: int = 4
 
     row = "motif"
-    rule = "one"
-
-    def __post_init__(self) -> None:
-        check_size(self.size)
 
     def engine_functions(self) -> tuple[str, ...]:
         return ("edges_among", "directed_triangles", "motif_counts")
@@ -83,15 +104,13 @@ class Motifs(Algorithm):
         }
 
     def num_rows(self, num_vertices: int, schema: EdgeSchema) -> int | None:
-        return len(motifs_of(self.size, directed=schema.directed))
+        return len(self.shown(directed=schema.directed))
 
     def run(self, run: Run) -> Table:
-        everywhere = np.ones_like(run.rows, bool, shape=run.view.num_vertices)
-        source, destination, _ = run.engine.edges_among(run.view, everywhere)
         counts = run.engine.motif_counts(
-            run.view, (source, destination), int(self.size), report=run.report
+            run.view, self.ends(run), int(self.size), report=run.report
         )
-        shown = motifs_of(self.size, directed=run.view.directed)
+        shown = self.shown(directed=run.view.directed)
         classes = motif_classes(self.size)
         rows = shown if run.ranks is None or run.ranks.rank == 0 else shown[:0]
         run.order(np.arange(len(rows)), len(shown))
@@ -100,15 +119,3 @@ class Motifs(Algorithm):
             "edges": Values(np.array([classes.edges[row] for row in rows], "U47")),
             "count": Values(counts[rows]),
         }
-
-
-def check_size(size: Any) -> None:
-    """Raise unless motifs may have so many vertices."""
-    if isinstance(size, bool) or not isinstance(size, int | np.integer) or size not in (3, 4):
-        refuse("size", size, "are 3 and 4")
-
-
-def motifs_of(size: int, *, directed: bool) -> np.ndarray:
-    """The classes of `motif_classes` that a graph may have."""
-    classes = motif_classes(size)
-    return np.flatnonzero(classes.mutual | directed)

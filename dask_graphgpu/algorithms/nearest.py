@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.algorithms.algorithm import Algorithm, reads_optional_weight
+from dask_graphgpu.algorithms.path_lengths import PathLengths
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.start_vertices import as_start_vertices, named_vertices
 from dask_graphgpu.arguments import as_limit, check_whole
@@ -22,7 +22,7 @@ from dask_graphgpu.partition.chunk import to_host
 
 
 @dataclass(frozen=True)
-class Nearest(Algorithm):
+class Nearest(PathLengths):
     """The nearest of some targets for every vertex.
 
     Parameters
@@ -67,9 +67,8 @@ class Nearest(Algorithm):
     k: int = 1
     _: KW_ONLY
     cutoff: float | None = None
-    weighted: bool | None = None
 
-    rule = "min"
+    name = "nearest"
 
     def __post_init__(self) -> None:
         as_start_vertices(self, "targets", optional=False)
@@ -80,11 +79,6 @@ class Nearest(Algorithm):
     def engine_functions(self) -> tuple[str, ...]:
         return ("nearest",)
 
-    def reads_weight(self, schema: EdgeSchema) -> bool:
-        return reads_optional_weight(
-            schema, self.weighted, "nearest with weighted=True", "; or weighted=False"
-        )
-
     def frame_columns(self, name: str) -> int:
         return 0
 
@@ -92,12 +86,11 @@ class Nearest(Algorithm):
         return None
 
     def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
-        kind = schema.weight_kind if self.reads_weight(schema) else None
         return {
             "vertex": ColumnType("vertex"),
             "rank": ColumnType("int64"),
             "target": ColumnType("vertex"),
-            "distance": ColumnType(kind or "int64"),
+            "distance": self.length_column(schema),
         }
 
     def run(self, run: Run) -> Table:

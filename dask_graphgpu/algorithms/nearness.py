@@ -73,30 +73,37 @@ class Balls(NamedTuple):
     others : int
         Vertices of the graph but for one.
     reached, total, inverses : float64
-        As of `Sums`.
-    reached_error, total_error, inverses_error : float64
-        Their standard errors at most: each is a sum over distances of what counters have, and each counter has the
-        same relative error.
+        As of `Sums`; there may be more reached than others.
+    reached_variance, total_variance, covariance, inverses_variance : float64
+        Of these estimates, and that of the first two together.
+
+    Notes
+    -----
+    Balls hold each other, and so do what their counters have counted. A register is the extreme of as many random
+    numbers as there are vertices, so that of a ball depends on that of one inside of it just where it is the same:
+    estimates of sizes m < n, each with the relative error e, have the covariance (e m)**2, the variance of the first.
+    Errors thus grow by independent parts from ball to ball, with variances of e**2 times the growth of the square of
+    the size. A sum over distances d of f(d) times how many vertices are at d has the variance that the sum of f(d)**2
+    times these parts has. Of small balls, whose registers are mostly empty, errors are less.
     """
 
     others: int
     reached: Any
     total: Any
     inverses: Any
-    reached_error: Any
-    total_error: Any
-    inverses_error: Any
+    reached_variance: Any
+    total_variance: Any
+    covariance: Any
+    inverses_variance: Any
 
     @classmethod
     def of(cls, found: Any, others: int, precision: int) -> Balls:
         """What `Engine.hyperball` has found."""
-        size, total, inverses, last = (found[:, i] for i in range(4))
-        error = relative_error(precision)
-        # total = last * size - the sizes at all distances before.
-        bound = np.where(size > 1, error * (2 * last * size - total), 0.0)
-        of_inverses = np.where(size > 1, error * (inverses + 1), 0.0)
-        reached = np.minimum(size - 1, others)
-        return cls(others, reached, total, inverses, error * size, bound, of_inverses)
+        size, total, inverses = (found[:, i] for i in range(3))
+        variance = relative_error(precision) ** 2
+        together, of_total, of_inverses = (variance * found[:, i] for i in range(3, 6))
+        of_reached = variance * (size * size - 1)
+        return cls(others, size - 1, total, inverses, of_reached, of_total, together, of_inverses)
 
 
 @dataclass(frozen=True)
@@ -166,7 +173,7 @@ class Nearness(Algorithm):
 
     @abstractmethod
     def of_balls(self, balls: Balls) -> tuple[Any, Any]:
-        """The centrality and at most its standard error, from counters."""
+        """The centrality and its standard error, from counters."""
 
     def run(self, run: Run) -> Table:
         rows, vertices = run.rows, run.vertices

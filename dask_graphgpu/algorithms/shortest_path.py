@@ -8,13 +8,14 @@ References
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.algorithms.algorithm import Resumable, as_plain_ids, reads_optional_weight
+from dask_graphgpu.algorithms.algorithm import Resumable, as_plain_ids
 from dask_graphgpu.algorithms.edge_table import edge_columns
+from dask_graphgpu.algorithms.path_lengths import PathLengths
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.traversal import hops
 from dask_graphgpu.engine.known import DISTANCES
@@ -25,7 +26,7 @@ from dask_graphgpu.partition import rowwise
 
 
 @dataclass(frozen=True)
-class ShortestPath(Resumable):
+class ShortestPath(PathLengths, Resumable):
     """The edges of a shortest path from a source to a target.
 
     Parameters
@@ -69,11 +70,9 @@ class ShortestPath(Resumable):
 
     source: Any
     target: Any
-    _: KW_ONLY
-    weighted: bool | None = None
 
+    name = "shortest_path"
     row = "edge"
-    rule = "min"
 
     def __post_init__(self) -> None:
         as_plain_ids(self, "source", "target", several=False)
@@ -81,14 +80,8 @@ class ShortestPath(Resumable):
     def engine_functions(self) -> tuple[str, ...]:
         return ("bfs", "run", "predecessors", "path")
 
-    def reads_weight(self, schema: EdgeSchema) -> bool:
-        return reads_optional_weight(
-            schema, self.weighted, "shortest_path with weighted=True", "; or weighted=False"
-        )
-
     def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
-        kind = schema.weight_kind if self.reads_weight(schema) else None
-        return {**edge_columns(kind), "distance": ColumnType(kind or "int64")}
+        return {**edge_columns(self.weight_kind(schema)), "distance": self.length_column(schema)}
 
     def run(self, run: Run) -> Table:
         source, target = (int(run.ids.find([each])[0]) for each in (self.source, self.target))

@@ -9,10 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from dask_graphgpu.algorithms.algorithm import Algorithm
-from dask_graphgpu.algorithms.motifs import check_size, motifs_of
+from dask_graphgpu.algorithms.motifs import OfMotifs
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.engine.motif_classes import motif_classes
 from dask_graphgpu.io.results import ColumnType, Table, Values
@@ -21,7 +18,7 @@ from dask_graphgpu.partition.chunk import to_host
 
 
 @dataclass(frozen=True)
-class VertexMotifs(Algorithm):
+class VertexMotifs(OfMotifs):
     """How many motifs of 3 or 4 vertices each vertex is in.
 
     Motifs are those of `motifs`, which says what they are and counts them in the whole graph. A vertex is in one
@@ -55,27 +52,20 @@ class VertexMotifs(Algorithm):
 
     size: int = 3
 
-    rule = "one"
-
-    def __post_init__(self) -> None:
-        check_size(self.size)
-
     def engine_functions(self) -> tuple[str, ...]:
         return ("edges_among", "vertex_motifs")
 
     def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
-        ids = motif_classes(self.size).ids[motifs_of(self.size, directed=schema.directed)]
+        ids = motif_classes(self.size).ids[self.shown(directed=schema.directed)]
         columns = {f"motif_{motif}": ColumnType("int64") for motif in ids.tolist()}
         return {"vertex": ColumnType("vertex"), **columns}
 
     def run(self, run: Run) -> Table:
-        everywhere = np.ones_like(run.rows, bool, shape=run.view.num_vertices)
-        source, destination, _ = run.engine.edges_among(run.view, everywhere)
         counts = run.engine.vertex_motifs(
-            run.view, (source, destination), int(self.size), report=run.report
+            run.view, self.ends(run), int(self.size), report=run.report
         )
         rows, classes = to_host(run.rows), motif_classes(self.size)
-        shown = motifs_of(self.size, directed=run.view.directed)
+        shown = self.shown(directed=run.view.directed)
         columns = {
             f"motif_{classes.ids[each]}": Values(counts[:, each].take(rows)) for each in shown
         }

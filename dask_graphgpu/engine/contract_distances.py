@@ -48,8 +48,9 @@ class DistanceSums(Protocol):
 
         Returns
         -------
-        float64 array of shape (num_vertices, 4)
-            How many vertices there are at any distance, the vertex itself included; the sum of their distances; of
-            the inverses of these; the largest distance at which the estimate has changed. Right for own vertices, and
-            the same in every engine up to rounding.
+        float64 array of shape (num_vertices, 6)
+            How many vertices there are at any distance, the vertex itself included; the sum of their distances, and
+            of the inverses of these. Then sums over distances of by how much the square of the number of vertices
+            within it has grown, times the distance, its square, and one over its square. Right for own vertices,
+            and the same in every engine up to rounding.
         """

@@ -47,6 +47,6 @@ def counters(hashes: Any, precision: int) -> Any:
 
 def start_of(hashes: Any) -> Any:
     """What `Engine.hyperball` gives of vertices that have counted themselves alone."""
-    balls = np.zeros_like(hashes, np.float64, shape=(len(hashes), 4))
+    balls = np.zeros_like(hashes, np.float64, shape=(len(hashes), 6))
     balls[:, 0] = 1
     return balls

@@ -47,8 +47,8 @@ def grow(lo, hi, offsets, neighbours, registers, grown, changed, changes, step, 
         just changed.
     changed, changes : uint8, shape (vertices,)
         Who has changed in the step before, and does in this one.
-    balls : float64, shape (vertices, 4)
-        Sizes of balls so far, sums of distances and of their inverses, and the last distance.
+    balls : float64, shape (vertices, 6)
+        As in engine/contract_distances.py.
 
     Returns
     -------
@@ -82,9 +82,12 @@ def grow(lo, hi, offsets, neighbours, registers, grown, changed, changes, step, 
         if differs:
             size = estimate(mine)
             more = size - balls[v, 0]
+            varies = more * (size + balls[v, 0])
             balls[v, 0] = size
             balls[v, 1] += more * hops
             balls[v, 2] += more / hops
-            balls[v, 3] = hops
+            balls[v, 3] += varies * hops
+            balls[v, 4] += varies * (hops * hops)
+            balls[v, 5] += varies / (hops * hops)
             count += 1
     return count, united

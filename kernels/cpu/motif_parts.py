@@ -21,6 +21,14 @@ BACK = (0, 2, 1, 3)  # the code of an edge seen from its other end
 
 
 @inner
+def room(vertices):
+    """What is noted of a vertex and its neighbours: mark, ways, between, tails, and who has ways."""
+    mark, ways = np.zeros(vertices, np.uint8), np.zeros((vertices, 9), np.uint32)
+    between, tails = np.zeros(9, np.int64), np.zeros((9, 3), np.int64)
+    return mark, ways, between, tails, np.empty(vertices, np.uint32)
+
+
+@inner
 def marked(u, rows, mark, clear):
     """Mark the neighbours of a vertex with their codes, or take the marks away."""
     offsets, neighbours, code = rows

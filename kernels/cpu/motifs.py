@@ -9,7 +9,7 @@ import numpy as np
 
 from dask_graphgpu.kernels.compile import inner, jit
 from dask_graphgpu.kernels.cpu.atomics import atomic_add
-from dask_graphgpu.kernels.cpu.motif_parts import marked, of_edge, of_vertex, of_ways, scan
+from dask_graphgpu.kernels.cpu.motif_parts import marked, of_edge, of_vertex, of_ways, room, scan
 
 
 @inner
@@ -24,9 +24,7 @@ def count(lo, hi, bounds, rows, degree, tables, found):
     """Count what has its last vertex, an edge or a pair of which it is the last, in some blocks: ``found[block]``."""
     offsets, neighbours, code = rows
     n = len(offsets) - 1
-    mark, ways = np.zeros(n, np.uint8), np.zeros((n, 9), np.uint32)
-    between, tails = np.zeros(9, np.int64), np.zeros((9, 3), np.int64)
-    touched = np.empty(n, np.uint32)
+    mark, ways, between, tails, touched = room(n)
     for block in range(lo, hi):
         into = found[block]
         for u in range(bounds[block], bounds[block + 1]):

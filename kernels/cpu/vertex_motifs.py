@@ -13,7 +13,15 @@ import numpy as np
 
 from dask_graphgpu.kernels.compile import inner, jit
 from dask_graphgpu.kernels.cpu.atomics import atomic_add
-from dask_graphgpu.kernels.cpu.motif_parts import BACK, marked, of_edge, of_vertex, of_ways, scan
+from dask_graphgpu.kernels.cpu.motif_parts import (
+    BACK,
+    marked,
+    of_edge,
+    of_vertex,
+    of_ways,
+    room,
+    scan,
+)
 
 
 @inner
@@ -120,9 +128,7 @@ def count(lo, hi, bounds, rows, degree, tables, width, sums):
     """
     offsets, neighbours, code = rows
     n = len(offsets) - 1
-    mark, ways = np.zeros(n, np.uint8), np.zeros((n, 9), np.uint32)
-    between, tails = np.zeros(9, np.int64), np.zeros((9, 3), np.int64)
-    touched = np.empty(n, np.uint32)
+    mark, ways, between, tails, touched = room(n)
     into, own = np.zeros(width, np.int64), np.zeros(width, np.int64)
     for block in range(lo, hi):
         for u in range(bounds[block], bounds[block + 1]):

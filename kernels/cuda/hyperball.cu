@@ -81,8 +81,8 @@ struct Seen {
 };
 
 // `registers`, `grown` : counters before and after, of `width` times 16 registers. Before, one of
-// `grown` is that of `registers` unless the vertex has just changed. `balls` : of 4 a vertex, size,
-// sums of distances and of their inverses, last distance. `lanes` take a counter, a power of 2.
+// `grown` is that of `registers` unless the vertex has just changed. `balls` : of 6 a vertex, as in
+// engine/contract_distances.py. `lanes` take a counter, a power of 2.
 struct Job {
     const OFFSET *offsets;
     const ID *neighbours;
@@ -120,11 +120,14 @@ struct Job {
         if (seen.differs == 0)
             return;
         double size = seen.estimate((double)(width * sizeof(Registers)));
-        double *ball = balls + v * 4, hops = (double)step, more = size - ball[0];
+        double *ball = balls + v * 6, hops = (double)step, more = size - ball[0];
+        double varies = more * (size + ball[0]);
         ball[0] = size;
         ball[1] += more * hops;
         ball[2] += more / hops;
-        ball[3] = hops;
+        ball[3] += varies * hops;
+        ball[4] += varies * (hops * hops);
+        ball[5] += varies / (hops * hops);
         atomicAdd(count, 1ull);
     }
 };

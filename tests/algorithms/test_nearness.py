@@ -142,22 +142,26 @@ def test_too_few_sources_for_an_error():
 
 
 @pytest.mark.parametrize("directed", [True, False])
-@pytest.mark.parametrize("method", METHODS)
-def test_hyperball_is_as_near_as_it_says(method, directed):
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [(name, {}) for name in METHODS] + [("closeness_centrality", {"wf_improved": False})],
+)
+def test_hyperball_is_as_near_as_it_says(method, options, directed):
     _, graph = random_graph(directed)
     graph, column = graph.persist(), METHODS[method]
-    right = getattr(graph, method)()[column]
+    right = getattr(graph, method)(**options)[column]
     ratios = []
-    for seed in range(8):
-        found = getattr(graph, method)(method="hyperball", precision=6, seed=seed)
+    for seed in range(12):
+        found = getattr(graph, method)(method="hyperball", seed=seed, **options)
         counted = found["error"] > 0
-        assert (counted == (found[column] > 0)).all()
+        # Of vertices whose ball does not grow after a step, the mean distance is exact.
+        assert (counted <= (found[column] > 0)).all()
         assert (counted <= (right > 0)).all()
         ratios.append(((found[column] - right).abs() / found["error"])[counted])
     ratios = np.concatenate(ratios)
-    assert np.sqrt(np.mean(ratios**2)) < 1  # of one, if the bound were the error itself
-    assert ratios.max() < 4
-    assert ratios.mean() > 0.02  # an estimate it is
+    assert 0.4 < np.sqrt(np.mean(ratios**2)) < 1.1
+    assert np.mean(ratios < 2) > 0.9
+    assert ratios.max() < 5
 
 
 def test_hyperball_is_nearly_exact_with_many_registers_for_few_vertices():

@@ -1,23 +1,19 @@
 """The backend of NetworkX: the same answers by the same calls."""
 
 import inspect
-import pickle
 import subprocess
 import sys
-from fractions import Fraction
 from pathlib import Path
-from unittest import mock
 
-import dask
 import networkx as nx
 import numpy as np
 import pytest
 from engines import on_one_cpu
+from networkx_samples import KINDS, mixed
 
 import dask_graphgpu.networkx_backend as backend
 from _dask_graphgpu_networkx import get_info
 from _dask_graphgpu_networkx.functions import FUNCTIONS
-from dask_graphgpu import networkx_graph
 from dask_graphgpu.networkx_functions.offer import calls
 
 pytestmark = on_one_cpu
@@ -38,19 +34,6 @@ def test_every_function_has_the_signature_of_networkx():
         ], name
 
 
-def mixed(kind, seed):
-    """A graph with self-loops, parts apart, weights on some edges, and nodes of several types."""
-    rng = np.random.default_rng(seed)
-    names = ["a", 3, (1, 2), None.__class__, 2.5, "b", frozenset("c"), -1, "3", *range(10, 22)]
-    graph = kind()
-    graph.add_nodes_from(names)
-    for _ in range(45):
-        u, v = (names[i] for i in rng.integers(len(names) - 2, size=2))
-        graph.add_edge(u, v, **({"cost": int(rng.integers(1, 9))} if rng.random() < 0.8 else {}))
-    return graph
-
-
-KINDS = [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph]
 # Pairs of all kinds: joined or not, equal, with self-loops.
 PAIRS = [("a", 3), ("b", 10), (3, 3), ("a", 11), (12, 10), ("b", (1, 2)), (11, 3)]
 CALLS = {
@@ -278,87 +261,6 @@ def test_communities_are_as_good_as_those_of_networkx():
         assert found == function(graph, seed=1, backend="graphgpu")
 
 
-def test_a_script_of_small_graphs_loads_no_more_than_the_rules():
-    code = (
-        "import sys, networkx as nx, _dask_graphgpu_networkx.entry as entry; G = nx.path_graph(50)\n"
-        "for name in entry.FUNCTIONS:\n"
-        "    assert hasattr(entry, name)\n"
-        "    if entry.can_run(name, (G,), {}) is True: print(name, entry.should_run(name, (G,), {}))\n"
-        "print([m for m in sys.modules if m.startswith(('dask', 'pandas'))])\n"
-        "assert nx.pagerank(G) == entry.convert_to_nx(nx.pagerank(G)); print('dask' in sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    *reasons, none, some = done.stdout.splitlines()
-    assert (none, some) == ("[]", "True")
-    assert "pagerank NetworkX is likely to be faster on 49 edges" in reasons
-
-
-def weighted(*values):
-    graph = nx.path_graph(len(values) + 1)
-    for i, value in enumerate(values):
-        graph[i][i + 1]["weight"] = value
-    return graph
-
-
-class OfAnotherKind(nx.Graph):
-    """Has its edges from somewhere else, for all that is known."""
-
-
-@pytest.mark.parametrize(
-    ("name", "graph", "given", "words"),
-    [
-        ("pagerank", OfAnotherKind([(0, 1)]), {}, "a OfAnotherKind may"),
-        ("pagerank", nx.Graph(), {}, "no nodes"),
-        ("pagerank", nx.path_graph(3), {"nstart": {0: 1}}, "only without nstart"),
-        ("pagerank", nx.path_graph(3), {"personalization": {0: -1}}, "one of them above"),
-        ("pagerank", nx.path_graph(3), {"personalization": {7: 1}}, "one of them above"),
-        ("pagerank", nx.path_graph(3), {"personalization": [1]}, "one of them above"),
-        ("pagerank", weighted(1), {"unknown": 1}, "unknown"),
-        ("betweenness_centrality", weighted(1), {"weight": lambda *_: 1}, "an attribute"),
-        ("betweenness_centrality", weighted(1), {"k": 3}, "number of sources"),
-        ("edge_betweenness_centrality", nx.MultiGraph([(0, 1)]), {}, "simple"),
-        ("connected_components", nx.DiGraph([(0, 1)]), {}, "undirected"),
-        ("strongly_connected_components", nx.Graph([(0, 1)]), {}, "directed"),
-        ("degree_assortativity_coefficient", nx.path_graph(3), {"nodes": [0]}, "all nodes alike"),
-        ("descendants", nx.path_graph(3), {"source": 7}, "not in the graph"),
-        ("descendants", nx.path_graph(3), {"source": []}, "not in the graph"),
-        ("single_source_shortest_path_length", nx.path_graph(3), {"source": 0, "cutoff": -1}, "cutoff"),
-        ("single_source_shortest_path_length", nx.path_graph(3), {"source": 0, "cutoff": 1.5}, "whole"),
-        ("pagerank", nx.DiGraph([(0, 1)]).to_undirected(as_view=True), {}, "two weights"),
-    ],
-)  # fmt: skip
-def test_what_is_left_to_networkx(name, graph, given, words):
-    reason = backend.can_run(name, (graph,), given)
-    assert isinstance(reason, str)
-    assert words in reason
-
-
-@pytest.mark.parametrize(
-    ("name", "graph", "given", "words"),
-    [
-        ("pagerank", weighted(1, -1), {}, "numbers from 0"),
-        ("pagerank", weighted(1, "x"), {}, "numbers from 0"),
-        ("pagerank", weighted(1, True), {}, "numbers from 0"),
-        ("pagerank", weighted(1, Fraction(1, 3)), {}, "numbers from 0"),
-        ("pagerank", weighted(1.5, 2**53 + 1), {}, "numbers from 0"),
-        ("pagerank", weighted(1, 10**400), {}, "numbers from 0"),
-        ("pagerank", weighted(1.0, float("nan")), {}, "numbers from 0"),
-        ("betweenness_centrality", weighted(1, 0), {"weight": "weight"}, "above 0"),
-        ("core_number", nx.Graph([(0, 0)]), {}, "self-loops"),
-        ("single_source_dijkstra_path_length", weighted(np.float64(1)), {"source": 0}, "int and float"),
-    ],
-)  # fmt: skip
-def test_edges_that_are_left_to_networkx(name, graph, given, words):
-    assert (
-        backend.can_run(name, (graph,), given) is True
-    )  # edges are looked at once it is converted
-    with pytest.raises(NotImplementedError, match=name) as caught:
-        getattr(nx, name)(graph, **given, backend="graphgpu")
-    assert words in str(caught.value.__cause__)
-    converted = backend.convert_from_nx(graph)
-    assert words in backend.can_run(name, (converted,), given)
-
-
 def test_self_loops_are_edges_of_biconnected_components():
     graph = nx.Graph([(1, 1), (1, 0), (0, 0)])
     wanted = list(nx.biconnected_component_edges(graph, backend="networkx"))
@@ -384,137 +286,6 @@ def test_lengths_have_the_types_of_networkx(kind):
         assert {node: type(length) for node, length in found.items()} == types
         floats += len(set(types.values())) - 1
     assert floats > 10
-
-
-def counted(name, graph, **given):
-    """Calls that reach the backend, where it comes first for all functions."""
-    before = calls.total()
-    with nx.config(backend_priority=["graphgpu"]):
-        found = getattr(nx, name)(graph, **given)
-    wanted = getattr(nx, name)(graph, **given, backend="networkx")
-    assert found == (pytest.approx(wanted) if isinstance(wanted, dict) else wanted)
-    return calls.total() - before
-
-
-def test_small_graphs_are_left_to_networkx():
-    tiny = nx.gnm_random_graph(50, 150, seed=1)
-    for name in (
-        "closeness_centrality",
-        "pagerank",
-        "transitivity",
-        "number_of_isolates",
-    ):
-        assert counted(name, tiny) == 0
-    graph = nx.gnm_random_graph(200, 900, seed=1)
-    assert counted("number_connected_components", nx.path_graph(50)) == 0
-    assert counted("betweenness_centrality", graph, k=2, seed=1) == 0
-    assert counted("betweenness_centrality", graph) == 1
-    large = nx.gnm_random_graph(2_000, 12_000, seed=1)
-    assert counted("descendants", large, source=0) == 0
-    assert counted("pagerank", large) == 1
-    assert counted("descendants", large, source=0) == 1  # it is converted by now
-
-
-def test_a_graph_is_converted_built_and_looked_at_once():
-    graph = nx.gnm_random_graph(50, 200, seed=1)
-    nx.set_edge_attributes(graph, 2.5, "cost")
-    with (
-        mock.patch.object(
-            networkx_graph, "BackendGraph", wraps=networkx_graph.BackendGraph
-        ) as made,
-        mock.patch.object(networkx_graph, "Weights", wraps=networkx_graph.Weights) as looked_at,
-        mock.patch.object(networkx_graph, "Graph", wraps=networkx_graph.Graph) as built,
-    ):
-        for source in range(5):
-            nx.single_source_dijkstra_path_length(graph, source, weight="cost", backend="graphgpu")
-            nx.betweenness_centrality(graph, 3, weight="cost", seed=source, backend="graphgpu")
-    assert made.call_count == looked_at.call_count == built.call_count == 1
-    graph[0][next(iter(graph[0]))]["cost"] = 0.25  # NetworkX does not see it
-    found = nx.single_source_dijkstra_path_length(graph, 0, weight="cost", backend="graphgpu")
-    assert found == nx.single_source_dijkstra_path_length(graph, 0, weight="cost")
-    for node in (0, 1):
-        graph.add_edge(node, "new", cost=1)
-        found = nx.single_source_dijkstra_path_length(graph, 0, weight="cost", backend="graphgpu")
-        assert found["new"] == nx.single_source_dijkstra_path_length(graph, 0, weight="cost")["new"]
-
-
-def test_a_converted_graph_goes_elsewhere_and_is_built_there():
-    converted = backend.convert_from_nx(nx.path_graph(4))
-    wanted = backend.pagerank(converted, weight=None)
-    assert backend.pagerank(pickle.loads(pickle.dumps(converted)), weight=None) == wanted
-
-
-def test_views_are_converted_as_they_look():
-    graph = nx.path_graph(6)
-    view = nx.subgraph_view(graph, filter_edge=lambda u, v: {u, v} != {2, 3})
-    found = nx.connected_components(view, backend="graphgpu")
-    assert sorted(map(sorted, found)) == [[0, 1, 2], [3, 4, 5]]
-    graph.remove_edge(0, 1)
-    found = nx.connected_components(view, backend="graphgpu")
-    assert sorted(map(sorted, found)) == [[0], [1, 2], [3, 4, 5]]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_there_and_back(kind):
-    graph = mixed(kind, 5)
-    nx.set_edge_attributes(graph, 1, "cost")
-    converted = backend.convert_from_nx(graph)
-    assert list(converted) == list(graph)
-    assert nx.utils.graphs_equal(backend.convert_to_nx(converted), graph)
-    found = (
-        nx.is_connected(converted) if not graph.is_directed() else nx.is_weakly_connected(converted)
-    )
-    assert found is False
-    assert backend.convert_to_nx(7) == 7
-
-
-def test_a_rank_that_does_not_converge_and_a_sum_that_does_not_fit():
-    graph = nx.gnp_random_graph(30, 0.2, seed=1)
-    with pytest.raises(nx.PowerIterationFailedConvergence):
-        nx.pagerank(graph, max_iter=1, tol=1e-12, backend="graphgpu")
-    far = weighted(1.0, 1e-300)
-    with pytest.raises(NotImplementedError, match="betweenness_centrality"):
-        nx.betweenness_centrality(far, weight="weight", backend="graphgpu")
-    with nx.config(backend_priority=["graphgpu"], fallback_to_nx=True):
-        assert nx.betweenness_centrality(graph) == pytest.approx(
-            nx.betweenness_centrality(graph, backend="networkx")
-        )
-
-
-@pytest.mark.parametrize("limit", [300_000, 20_000])
-def test_what_a_limit_of_memory_forbids_is_left_to_networkx(limit, tmp_path):
-    graph = nx.gnm_random_graph(500, 30_000, seed=1)
-    limited = {
-        "graphgpu.host-memory-limit": limit,
-        "graphgpu.page-bytes": 4096,
-        "graphgpu.spill-directories": [str(tmp_path)],
-    }
-    with dask.config.set(limited):
-        if limit > 100_000:
-            for function in (nx.core_number, nx.triangles):
-                assert function(graph, backend="graphgpu") == function(graph)
-            return
-        with pytest.raises(NotImplementedError, match="triangles") as caught:
-            nx.triangles(graph, backend="graphgpu")
-        assert "graphgpu.host-memory-limit" in str(caught.value.__cause__)
-        with nx.config(backend_priority=["graphgpu"]):
-            assert nx.triangles(graph) == nx.triangles(graph, backend="networkx")
-
-
-def test_nodes_that_are_numbers():
-    """From 0 on they need not be looked up, whatever numbers they are."""
-    for nodes in (
-        range(5),
-        [0.0, True, 2, Fraction(3), np.int64(4)],
-        [1, 0, 2, 3, 4],
-        [3, 7, 1, 0, 2],
-    ):
-        graph = nx.DiGraph()
-        graph.add_nodes_from(nodes)
-        graph.add_edges_from((nodes[i], nodes[j]) for i, j in [(0, 1), (1, 2), (4, 3), (2, 2)])
-        converted = backend.convert_from_nx(graph)
-        assert [type(node) for node in converted] == [type(node) for node in graph]
-        assert nx.utils.graphs_equal(backend.convert_to_nx(converted), graph)
 
 
 def test_importing_networkx_imports_nothing_of_ours():

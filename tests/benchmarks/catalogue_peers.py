@@ -29,6 +29,7 @@ try:
     import sknetwork
     import sknetwork.clustering
     import sknetwork.embedding
+    import sknetwork.linkpred
     import sknetwork.ranking
     import sknetwork.topology
 except ImportError:
@@ -174,6 +175,7 @@ def rows(asked: argparse.Namespace) -> dict[str, dict[str, Callable[[], Any]]]:
             "igraph": lambda: theirs["large"].coreness(),
         },
         "fastrp, 64 numbers": {"ours": lambda: kept["large"].fastrp(64)},
+        "similar, cosine, top 10": {"ours": lambda: kept["small"].similar("cosine")},
     }
     if sknetwork is not None:
         for name, call in in_sknetwork(in_scipy(small), in_scipy(large)).items():
@@ -214,6 +216,7 @@ def in_sknetwork(small: Any, large: Any) -> dict[str, Callable[[], Any]]:
         "triangle_count": lambda: topology.count_triangles(large),
         "core_number": lambda: topology.get_core_decomposition(large),
         "fastrp, 64 numbers": lambda: projection.fit_transform(large),
+        "similar, cosine, top 10": lambda: sknetwork.linkpred.NNLinker(10).fit_predict(small),
     }
 
 

@@ -16,5 +16,5 @@ def test_it_measures(monkeypatch, capsys):
     catalogue_peers.main()
     sys.modules.pop("catalogue_peers")
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 22
+    assert len(lines) == 23
     assert all(float(line.split("|")[2]) > 0 for line in lines[2:])

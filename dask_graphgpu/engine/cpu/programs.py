@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -156,5 +156,5 @@ def side_by_side(number: int, report: Report, work: Callable[[int, Report], Any]
 
     made = for_blocks(one, np.arange(number + 1))
     for advance in (advance for each in reports for advance in each.advances):
-        report.advance(**asdict(advance))
+        report.advance(**vars(advance))
     return made

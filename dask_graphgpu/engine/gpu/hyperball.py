@@ -40,7 +40,7 @@ def hyperball(view: View, hashes: Any, precision: int, direction: str, *, report
     here = DeviceView.of(view)
     n, (rows,) = here.n, rows_along(here, direction)
     size = 1 << precision
-    require(n * (2 * size + 50), f"counters of {n:,} vertices of {size:,} bytes each")
+    require(n * (2 * size + 66), f"counters of {n:,} vertices of {size:,} bytes each")
     given = cupy.asarray(hashes)
     balls, registers = start_of(given), counters(given, precision)
     grown = registers.copy()
