@@ -144,6 +144,8 @@ def test_pairs():
 def test_the_graph_is_gathered_once():
     """For all methods that see the same edges, and again when memory was short."""
     several = frame().graph(directed=False, engine="gpu", ranks=2).persist()
+    (line,) = (text for what, text in several.explain().lines() if what == "all edges")
+    assert line.startswith("on the GPUs")
     several.core_number()
     assert "gather" in told()
     several.core_number()
@@ -156,6 +158,8 @@ def test_the_graph_is_gathered_once():
 def test_what_does_not_fit_is_left_to_the_processors():
     several = frame().graph(directed=False, engine="gpu", ranks=2).persist()
     with dask.config.set({"graphgpu.device-memory-limit": 2000}):
+        (line,) = (text for what, text in several.explain().lines() if what == "all edges")
+        assert line.startswith("on the workers' processors")
         found = several.core_number()
         assert "gather" not in told()
     pd.testing.assert_frame_equal(found, frame().graph(directed=False).core_number())

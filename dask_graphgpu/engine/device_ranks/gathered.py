@@ -200,17 +200,14 @@ memory.keep(_KEPT)
 
 def _fits(view: RankView) -> bool:
     """Whether this GPU has room for the whole graph, and to build it."""
-    n, edges, ids = view.graph_vertices, view.graph_edges, view.id_dtype.itemsize
+    n, edges = view.graph_vertices, view.graph_edges
     carried = sum(column.itemsize for column in view.out.columns.values())
+    sizes = n, edges, view.id_dtype.itemsize, carried
     limit = limits.configured()
-    if n > 2**32:
+    if n > 2**32 or (limit is not None and limits.bytes_of_gathered(*sizes) > limit):
         return False
-    if limit is not None and limits.bytes_of_vertices(n) + edges * (ids + carried) > limit:
-        return False
-    sorting = 32 if carried else 16
-    needed = limits.bytes_of_vertices(n) + edges * (3 * ids + 2 * carried + sorting)
     try:
-        memory.require(needed, f"gathering {edges:,} edges of all ranks")
+        memory.require(limits.bytes_to_gather(*sizes), f"gathering {edges:,} edges of all ranks")
     except OutOfDeviceMemory:
         return False
     return True
