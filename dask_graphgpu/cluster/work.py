@@ -271,7 +271,11 @@ def run_share(
         return _of_no_vertex(ranks, job, frames), report
     report.took = share.partition.took
     needs.require_weights(share.partition.fault)
-    with share.over(ranks) as partition:
+    on_gpus = job.engine == "gpu"
+    with (
+        share.over(ranks) as partition,
+        engines.all_cpus(share.relay) if on_gpus else nullcontext(),
+    ):
         report.graph = {"edges": int(partition.num_rows), "vertices": int(partition.num_vertices)}
         packaged = partition.border.seconds
         view = partition.view(algorithm.rule, needs.weight, needs.edge_columns)

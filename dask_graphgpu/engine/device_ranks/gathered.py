@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import threading
 import time
 import weakref
@@ -16,7 +15,6 @@ from dask_graphgpu.engine import limits
 from dask_graphgpu.engine.device_ranks.view import connected
 from dask_graphgpu.errors import OutOfDeviceMemory
 from dask_graphgpu.exchange.nccl import DeviceLink
-from dask_graphgpu.kernels.cpu.threads import sharing_cpus
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.device import memory
 from dask_graphgpu.partition.device.arrays import blocks, choose
@@ -140,14 +138,7 @@ def on_whole(
                     raise
             if view.ranks.min(len(found)):
                 return found[0] if end is None else end(whole, border.link, found[0])
-    return on_processors(view, otherwise)
-
-
-def on_processors(view: RankView, work: Callable[[], T]) -> T:
-    """What ``work`` gives with all processors, which the ranks of a host share. Collective."""
-    hosts = view.ranks.all_gather_bytes(socket.gethostname().encode())
-    with sharing_cpus(hosts.count(hosts[view.ranks.rank])):
-        return work()
+    return otherwise()
 
 
 def gathered(
