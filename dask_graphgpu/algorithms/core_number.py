@@ -47,6 +47,5 @@ class CoreNumber(Algorithm):
         return {"vertex": ColumnType("vertex"), "core_number": ColumnType("int64")}
 
     def run(self, run: Run) -> Table:
-        core = run.engine.core_numbers(run.view, report=run.report)
-        rows = run.rows
-        return {"vertex": Values(run.vertices), "core_number": Values(core.take(rows))}
+        core = run.engine.core_numbers(run.staying, report=run.report)
+        return {"vertex": Values(run.vertices), "core_number": Values(run.own(core))}
