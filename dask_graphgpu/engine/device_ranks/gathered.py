@@ -16,7 +16,7 @@ from dask_graphgpu.engine.device_ranks.view import connected
 from dask_graphgpu.errors import OutOfDeviceMemory
 from dask_graphgpu.exchange.nccl import DeviceLink
 from dask_graphgpu.partition.csr import Adjacency
-from dask_graphgpu.partition.device import memory
+from dask_graphgpu.partition.device import elements, memory
 from dask_graphgpu.partition.device.arrays import blocks, choose
 from dask_graphgpu.partition.device.csr import Pairs, from_pairs, row_ids
 from dask_graphgpu.partition.device.host import to_new_memory
@@ -71,7 +71,11 @@ class Gathered:
             if column is None or len(column) != len(begins):
                 return column if column is None else to_new_memory(column)
             column = cupy.asarray(column)
-            return to_new_memory(column[some] if kept is None else choose(column, kept))
+            if kept is not None:
+                return to_new_memory(choose(column, kept))
+            return to_new_memory(
+                column[some] if isinstance(some, slice) else elements.gathered(column, some)
+            )
 
         return tuple(map(taken, edges))
 
@@ -227,18 +231,21 @@ def _some_in_order(first: Any, second: Any, bounds: tuple[int, int]) -> Any:
     key = first.astype(np.uint64) << np.uint64(32)
     key |= second.astype(np.uint64)
     if bool((key[1:] >= key[:-1]).all()):
-        return slice(*(_first_from(first, bound) for bound in bounds))
+        return _between(first, bounds)
     order = cupy.argsort(key)
     del key
-    first = first[order]
-    return order[slice(*(_first_from(first, bound) for bound in bounds))]
+    return order[_between(elements.gathered(first, order), bounds)]
 
 
-def _first_from(ascending: Any, bound: int) -> int:
-    """Where the first one that is not below a bound stands."""
-    if bound > np.iinfo(ascending.dtype).max:
-        return len(ascending)
-    return int(cupy.searchsorted(ascending, ascending.dtype.type(bound)))
+def _between(ascending: Any, bounds: tuple[int, int]) -> slice:
+    """Where those are that are not below the first bound, and below the second."""
+    most = int(np.iinfo(ascending.dtype).max)
+    given = cupy.asarray([min(bound, most) for bound in bounds], ascending.dtype)
+    cuts = cupy.searchsorted(ascending, given).tolist()
+    ends = (
+        len(ascending) if bound > most else cut for bound, cut in zip(bounds, cuts, strict=True)
+    )
+    return slice(*ends)
 
 
 def _named(numbers: Any, out: Adjacency) -> tuple[Any, Any]:
