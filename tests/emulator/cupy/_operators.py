@@ -26,18 +26,6 @@ for _name in (
     setattr(ndarray, _name, _delegate(_name))
 
 
-_searchsorted = ndarray.searchsorted
-
-
-def searchsorted(self, v, *given, **named):
-    if isinstance(v, np.generic):  # as CuPy
-        raise NotImplementedError("Only python scalars or ndarrays are supported for v")
-    return _searchsorted(self, v, *given, **named)
-
-
-ndarray.searchsorted = searchsorted
-
-
 def _operators():
     binary = {
         "add": np.add,
