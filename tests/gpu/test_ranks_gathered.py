@@ -169,7 +169,9 @@ def test_what_does_not_fit_is_left_to_the_processors():
         assert line.startswith("on the workers' processors")
         found = several.core_number()
         assert "gather" not in told()
+        paths = several.ssnsp(source=3)  # of levels that lie on the GPUs
     pd.testing.assert_frame_equal(found, frame().graph(directed=False).core_number())
+    pd.testing.assert_frame_equal(paths, frame().graph(directed=False).ssnsp(source=3))
 
 
 @pytest.mark.parametrize(
