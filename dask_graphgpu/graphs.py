@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from dask.delayed import delayed
 
-from dask_graphgpu import as_networkx, config
+from dask_graphgpu import as_networkx, config, where
 from dask_graphgpu import engine as engines
 from dask_graphgpu.algorithms import Degree
 from dask_graphgpu.arguments import as_names, check_whole
@@ -293,12 +293,14 @@ class Graph(Methods, Filtering, Updating):
         where when the engine works on the graph, how many move in a superstep, and which way: where
         methods read what edges carry, and where they read none of it. For that it looks at all weights
         of a graph that is built, since they decide whether an edge crosses as one word; else it takes
-        edges as they are given.
+        edges as they are given. Of a graph that is built on ranks with a GPU each it says what
+        methods take of a GPU that work on the edges of all ranks, which methods these are, and where the
+        GPUs have no room for that, so that they run on the processors.
         """
         engine = on_engine(self._input, self._engine)
         limited = engine in ("gpu", "hybrid") and config.get("device-memory-limit") is not None
         plan = self._input.plan(engine, engines.word_bytes if limited else None)
-        return dataclasses.replace(plan, on_gpu=tiers_of(plan))
+        return dataclasses.replace(plan, on_gpu=tiers_of(plan, where.gathering()))
 
     @briefly
     def num_vertices(self) -> int:

@@ -15,7 +15,6 @@ from dask_graphgpu.cluster import lazy
 from dask_graphgpu.cluster.placement import choose, num_workers
 from dask_graphgpu.cluster.tasks import Spread, about
 from dask_graphgpu.cluster.waiting import begun, waited_for
-from dask_graphgpu.cluster.work import BuiltGraph
 from dask_graphgpu.errors import (
     EngineUnavailable,
     InvalidArgument,
@@ -390,9 +389,9 @@ class BuiltOnRanks(_Kept):
 
     def plan(self, engine: str, word: Word | None = None, asked: str = "explain()") -> BuildPlan:
         describe: Any = delayed(about, pure=False) if self.lazy else about
-        found = describe(self.held)
-        built: BuiltGraph = waited_for(found, asked) if self.lazy else found
-        return plan_on_ranks(
+        found = describe(self.held, engine == "gpu")
+        built, gpu = waited_for(found, asked) if self.lazy else found
+        plan = plan_on_ranks(
             built.rows,
             built.vertices,
             built.order,
@@ -402,6 +401,8 @@ class BuiltOnRanks(_Kept):
             self.layout,
             engine,
         )
+        about_edges = {"edge_bytes": built.edge_bytes, "id_bytes": built.id_bytes}
+        return replace(plan, **about_edges, gpu_bytes=gpu)
 
     def _on_several(self) -> InvalidArgument:
         return InvalidArgument(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dask_graphgpu import config
 from dask_graphgpu.engine import limits
 from dask_graphgpu.errors import LimitTooSmall
@@ -9,10 +11,20 @@ from dask_graphgpu.store.plan import BuildPlan
 
 Lines = tuple[tuple[str, str], ...]
 
+# Where methods run for which some GPU has no room.
+_HOST = "on the workers' processors, all of them"
 
-def tiers_of(plan: BuildPlan) -> Lines:
-    """Lines about a graph on one rank, beyond a limit of memory, of the GPU's or of the host's."""
-    if plan.ranks != 1 or plan.on_device or plan.num_edges is None or plan.edge_bytes is None:
+
+def tiers_of(plan: BuildPlan, gathering: Sequence[str] = ()) -> Lines:
+    """Lines about a graph beyond a limit of memory, of the GPU's or of the host's, or on the GPUs of several ranks.
+
+    ``gathering`` : methods that work on the edges of all ranks on each GPU.
+    """
+    if plan.num_edges is None or plan.edge_bytes is None:
+        return ()
+    if plan.ranks > 1:
+        return _of_ranks(plan, plan.num_edges, plan.edge_bytes, gathering)
+    if plan.on_device:
         return ()
     if plan.engine in ("gpu", "hybrid"):
         return _of_gpu(plan, plan.num_edges, plan.edge_bytes)
@@ -22,6 +34,27 @@ def tiers_of(plan: BuildPlan) -> Lines:
     way = "pull or notify-pull" if direction == "auto" else direction
     size = plan.num_edges * plan.edge_bytes
     return (("read", f"at most about {size:,} bytes of the disk a superstep, by {way}"),)
+
+
+def _of_ranks(plan: BuildPlan, edges: int, edge: int, methods: Sequence[str]) -> Lines:
+    if plan.engine != "gpu" or plan.vertices is None:
+        return ()
+    limit, lines = limits.configured_of(plan.gpu_bytes), []
+    for carried in sorted({edge - plan.id_bytes, 0}, reverse=True):
+        sizes = plan.vertices, edges, plan.id_bytes, carried
+        stays, made = limits.bytes_of_gathered(*sizes), limits.bytes_to_gather(*sizes)
+        text = f"about {stays:,} bytes on each GPU, {made:,} while they are brought there"
+        if limit is not None and stays > limit:
+            text = f"{_HOST}: {text}, and graphgpu.device-memory-limit is {limit:,}"
+        elif plan.gpu_bytes is not None and made > plan.gpu_bytes:
+            text = f"{_HOST}: {text}, and a GPU has {plan.gpu_bytes:,}"
+        elif plan.vertices > 2**32:
+            text = f"{_HOST}: there are more than {2**32:,} vertices"
+        else:
+            text = f"on the GPUs, where so much is free: {text}; else {_HOST}"
+        what = "all edges" if carried or edge == plan.id_bytes else "ids alone"
+        lines.append((what, text))
+    return (*lines, ("all edges of", ", ".join(methods)))
 
 
 def _of_gpu(plan: BuildPlan, edges: int, edge: int) -> Lines:

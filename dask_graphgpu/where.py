@@ -31,6 +31,9 @@ _REST = {"ranks, gpu": "ranks"}
 # Functions that are there for engines which have none of their own.
 _SHORTCUTS = "dask_graphgpu.engine.shortcuts"
 
+# Functions that work on such edges only where another method has brought them there.
+_AT_HAND = {"edges_among", "simple_degrees"}
+
 # By the first word of a place.
 _ERRORS = {
     "gpu": "{name} does not run on the GPU engine, where this graph is: use engine='cpu'; cuDF frames are converted "
@@ -66,6 +69,13 @@ def _named(file: str) -> frozenset[str]:
     return frozenset(names)
 
 
+def gathering() -> list[str]:
+    """Methods that work, on several ranks with GPUs, on the edges of all ranks: on each GPU, if they fit there."""
+    defined = _named("device_ranks/whole.py") | _named("device_ranks/whole_rows.py")
+    whole = (defined & {*dir(Engine)}) - _AT_HAND
+    return [name for name, each in _plain().items() if whole.intersection(each.engine_functions())]
+
+
 def runs(algorithm: Algorithm, place: str) -> bool:
     """Whether a method with its arguments runs in a place."""
     return functions(place).issuperset(algorithm.engine_functions())
@@ -73,9 +83,12 @@ def runs(algorithm: Algorithm, place: str) -> bool:
 
 def methods(place: str) -> list[str]:
     """Methods that run in a place, in any of their forms."""
-    # Without the checks of arguments, of which those that may be left out are.
-    plain = {name: object.__new__(kind) for name, kind in ALGORITHMS.items()}
-    return [name for name, algorithm in plain.items() if runs(algorithm, place)]
+    return [name for name, algorithm in _plain().items() if runs(algorithm, place)]
+
+
+def _plain() -> dict[str, Algorithm]:
+    """Each method without the checks of arguments, of which those that may be left out are."""
+    return {name: object.__new__(kind) for name, kind in ALGORITHMS.items()}
 
 
 def check(algorithm: Algorithm, place: str, engine: str = "auto") -> None:

@@ -83,10 +83,10 @@ class HITS(Algorithm):
         refuse_extreme_weights(run, "products")
         run.report.limit = int(self.max_iterations) if self.tolerance == 0 else None
         hub, authority = run.engine.hits(
-            run.view, float(self.tolerance), int(self.max_iterations), report=run.report
+            run.staying, float(self.tolerance), int(self.max_iterations), report=run.report
         )
         return {
             "vertex": Values(run.vertices),
-            "hub": Values(hub.take(run.rows)),
-            "authority": Values(authority.take(run.rows)),
+            "hub": Values(run.own(hub)),
+            "authority": Values(run.own(authority)),
         }

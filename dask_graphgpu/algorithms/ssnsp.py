@@ -81,12 +81,12 @@ class SSNSP(Traversal):
     def values(
         self, run: Run, source: int, targets: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray]:
-        return hops(run, source, self.cutoff, targets)
+        return hops(run, source, self.cutoff, targets, run.staying)
 
     def each_values(
         self, run: Run, sources: np.ndarray, targets: np.ndarray | None
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        return each_hops(run, sources, self.cutoff, targets)
+        return each_hops(run, sources, self.cutoff, targets, run.staying)
 
     def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
         return {**super().result_columns(schema), "paths": ColumnType(self.dtype)}
@@ -94,5 +94,6 @@ class SSNSP(Traversal):
     def more(
         self, run: Run, source: int, rows: np.ndarray, value: np.ndarray, valid: np.ndarray
     ) -> Table:
-        count = run.engine.path_counts(run.view, source, value, dtype=self.dtype, report=run.report)
-        return {"paths": Values(count.take(rows))}
+        view = run.view if isinstance(value, np.ndarray) else run.staying
+        count = run.engine.path_counts(view, source, value, dtype=self.dtype, report=run.report)
+        return {"paths": Values(run.own(count) if rows is run.rows else count[rows])}

@@ -32,6 +32,7 @@ from dask_graphgpu.cluster.work import (
     run_share,
     size_of,
 )
+from dask_graphgpu.engine.driver import least_memory
 from dask_graphgpu.errors import EngineUnavailable, RankLost, briefly
 from dask_graphgpu.exchange.local import run_local
 from dask_graphgpu.exchange.ranks import Ranks
@@ -158,9 +159,9 @@ def built_of(each: Sequence[BuiltGraph], workers: Sequence[str]) -> BuiltGraph:
     return replace(each[0], shares=tuple(shares))
 
 
-def about(held: Held | HeldHere) -> BuiltGraph:
-    """What is known of a graph."""
-    return held.built
+def about(held: Held | HeldHere, on_gpus: bool) -> tuple[BuiltGraph, int | None]:
+    """What is known of a graph, and if asked for, the bytes of a GPU of this process, where it has any."""
+    return held.built, least_memory() if on_gpus else None
 
 
 # -- run ------------------------------------------------------------------------------------------

@@ -73,12 +73,14 @@ class Recipe:
 
 @dataclass(frozen=True)
 class BuiltGraph:
-    """What is known of a graph whose shares are built."""
+    """What is known of a graph whose shares are built; bytes of an edge with all it carries, and of an id."""
 
     rows: int
     vertices: int
     order: str
     shares: tuple[RankShare, ...]
+    edge_bytes: int = 0
+    id_bytes: int = 0
 
 
 def build_share(
@@ -176,7 +178,10 @@ def size_of(share: Share) -> BuiltGraph:
         partition.nbytes,
         layers=Layers.of(partition),
     )
-    return BuiltGraph(partition.num_rows, partition.num_vertices, partition.order, (size,))
+    rows, ids = partition.out, partition.numbers.dtype.itemsize
+    edge = ids + sum(column.dtype.itemsize for column in rows.columns.values())
+    about = partition.num_rows, partition.num_vertices, partition.order
+    return BuiltGraph(*about, (size,), edge, ids)
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,7 +271,11 @@ def run_share(
         return _of_no_vertex(ranks, job, frames), report
     report.took = share.partition.took
     needs.require_weights(share.partition.fault)
-    with share.over(ranks) as partition:
+    on_gpus = job.engine == "gpu"
+    with (
+        share.over(ranks) as partition,
+        engines.all_cpus(share.relay) if on_gpus else nullcontext(),
+    ):
         report.graph = {"edges": int(partition.num_rows), "vertices": int(partition.num_vertices)}
         packaged = partition.border.seconds
         view = partition.view(algorithm.rule, needs.weight, needs.edge_columns)

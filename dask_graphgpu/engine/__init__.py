@@ -7,11 +7,16 @@ It may import `config`, `errors`, `exchange`, `fields`, `functions`, `interrupti
 from __future__ import annotations
 
 import importlib
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import ModuleType
 
 from dask_graphgpu.engine import driver, limits
 from dask_graphgpu.errors import EngineUnavailable
+from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.kernels.compiled import times_compiled as times_compiled
+from dask_graphgpu.kernels.cpu.threads import sharing_cpus
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.view import View
 
@@ -60,6 +65,17 @@ def load_on_ranks(name: str) -> ModuleType:
     check(name)
     of_ranks = "device_ranks" if name == "gpu" else "ranks"
     return importlib.import_module(f"dask_graphgpu.engine.{of_ranks}")
+
+
+@contextmanager
+def all_cpus(ranks: Ranks) -> Iterator[None]:
+    """Have what this thread calls use all CPUs of its host, which ranks there share. Collective.
+
+    Of ranks with GPUs: a worker that drives one has one thread, and what has no kernels runs on the host.
+    """
+    hosts = ranks.all_gather_bytes(socket.gethostname().encode())
+    with sharing_cpus(hosts.count(hosts[ranks.rank])):
+        yield
 
 
 def check_layout(name: str, on_device: bool, *, layered: bool, ranks: int = 1) -> None:

@@ -23,6 +23,21 @@ def num_gpus() -> int:
     return count.value
 
 
+def least_memory() -> int | None:
+    """Bytes of the smallest of these GPUs; None where there is none."""
+    if not num_gpus():
+        return None
+    driver, found = ctypes.CDLL("libcuda.so.1"), []
+    for number in range(num_gpus()):
+        device, size = ctypes.c_int(), ctypes.c_size_t()
+        if driver.cuDeviceGet(ctypes.byref(device), number):
+            return None
+        if driver.cuDeviceTotalMem_v2(ctypes.byref(size), device):
+            return None
+        found.append(size.value)
+    return min(found)
+
+
 def missing() -> str | None:
     """What the GPU engine lacks here, in words; None when it can run."""
     if not num_gpus():

@@ -52,6 +52,13 @@ def configured_dispatch() -> str:
     return config.word("dispatch", DISPATCH)
 
 
+def configured_of(memory: int | None) -> int | None:
+    """As `configured`, of a GPU with so much memory; None: that is not known, and neither is a part of it."""
+    if memory is None and isinstance(config.get("device-memory-limit"), float):
+        return None
+    return config.memory("device-memory-limit", lambda: memory or 0, "the GPU's")
+
+
 def _device() -> int:
     import cupy
 
@@ -69,6 +76,17 @@ def exceeds(view: View) -> bool:
     given = view.given()
     edge = given.neighbours.itemsize + sum(column.itemsize for column in given.columns.values())
     return bytes_of_vertices(view.num_vertices) + view.num_edges * edge > limit
+
+
+def bytes_of_gathered(num_vertices: int, num_edges: int, ids: int, carried: int) -> int:
+    """Bytes that the edges of all ranks take on the GPU of each, with an id of ``ids`` bytes and what they carry."""
+    return bytes_of_vertices(num_vertices) + num_edges * (ids + carried)
+
+
+def bytes_to_gather(num_vertices: int, num_edges: int, ids: int, carried: int) -> int:
+    """Bytes of a GPU that are needed while these edges are brought there and sorted."""
+    sorting = 32 if carried else 16
+    return bytes_of_vertices(num_vertices) + num_edges * (3 * ids + 2 * carried + sorting)
 
 
 def bytes_of_vertices(num_vertices: int) -> int:

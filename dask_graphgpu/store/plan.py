@@ -127,8 +127,11 @@ class BuildPlan:
     word_bytes : int or None
         Of an edge with all it carries, where it crosses the link to a GPU as one word; None: as it is, or
         not known before it is built.
+    gpu_bytes : int or None
+        Of a graph on ranks for GPUs: memory of one, as far as it is known.
     on_gpu : tuple of (str, str)
-        With ``graphgpu.device-memory-limit``: what lies where, about, and what crosses the link.
+        With ``graphgpu.device-memory-limit``: what lies where, about, and what crosses the link. Of a graph on ranks:
+        what methods on the edges of all ranks take of each GPU, and whether they run there.
     """
 
     columns: str
@@ -153,6 +156,7 @@ class BuildPlan:
     edge_bytes: int | None = None
     id_bytes: int = 4
     word_bytes: int | None = None
+    gpu_bytes: int | None = None
     on_gpu: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
@@ -290,7 +294,8 @@ def plan_on_ranks(
     """The plan of a graph whose shares are built."""
     size = sum(share.bytes for share in shares)
     plan = _plan(schema, layout, engine, order, rows, vertices, size, exact=True)
-    plan = replace(plan, ranks=len(shares), why_ranks=why, shares=shares)
+    edges = sum(share.edges for share in shares) // (1 + layout.directed)
+    plan = replace(plan, ranks=len(shares), why_ranks=why, shares=shares, num_edges=edges)
     layers = [share.layers for share in shares if share.layers is not None]
     if layers:
         size, seconds = sum(each.bytes for each in layers), max(each.seconds for each in layers)

@@ -13,6 +13,7 @@ from importlib.machinery import PathFinder
 def _driver(module):
     number = int(os.environ.get("GRAPHGPU_EMULATOR_GPUS", "2"))
     module.num_gpus = cache(lambda: number)
+    module.least_memory = lambda: int(os.environ.get("GRAPHGPU_EMULATOR_MEMORY", 1 << 34))
     module._PACKAGES = {}  # CuPy is here, and of the compilers for GPUs nothing is asked
 
 

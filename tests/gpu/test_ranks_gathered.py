@@ -1,7 +1,11 @@
 """Methods on the gathered graph of several GPUs, against one GPU."""
 
+import sys
+from types import SimpleNamespace
+
 import cupy
 import dask
+import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,9 +14,12 @@ from device_rank_runs import SEVERAL, marks, on_gpus
 from made_graphs import SHAPES, simple
 
 import dask_graphgpu as dg
+from dask_graphgpu.cluster import work
 from dask_graphgpu.engine import cpu, device_ranks, gpu
 from dask_graphgpu.engine.device_ranks import whole
 from dask_graphgpu.errors import OutOfDeviceMemory
+from dask_graphgpu.io import spread
+from dask_graphgpu.kernels.cpu import threads
 from dask_graphgpu.partition.device import memory
 from dask_graphgpu.report import Report
 
@@ -144,6 +151,8 @@ def test_pairs():
 def test_the_graph_is_gathered_once():
     """For all methods that see the same edges, and again when memory was short."""
     several = frame().graph(directed=False, engine="gpu", ranks=2).persist()
+    (line,) = (text for what, text in several.explain().lines() if what == "all edges")
+    assert line.startswith("on the GPUs")
     several.core_number()
     assert "gather" in told()
     several.core_number()
@@ -156,9 +165,79 @@ def test_the_graph_is_gathered_once():
 def test_what_does_not_fit_is_left_to_the_processors():
     several = frame().graph(directed=False, engine="gpu", ranks=2).persist()
     with dask.config.set({"graphgpu.device-memory-limit": 2000}):
+        (line,) = (text for what, text in several.explain().lines() if what == "all edges")
+        assert line.startswith("on the workers' processors")
         found = several.core_number()
         assert "gather" not in told()
+        paths = several.ssnsp(source=3)  # of levels that lie on the GPUs
     pd.testing.assert_frame_equal(found, frame().graph(directed=False).core_number())
+    pd.testing.assert_frame_equal(paths, frame().graph(directed=False).ssnsp(source=3))
+
+
+@pytest.mark.parametrize(
+    ("function", "method", "how"),
+    [("core_numbers", "core_number", {}), ("similar", "similar", {"top_k": 2})],
+)
+def test_the_processors_are_all_at_work(function, method, how, monkeypatch):
+    """Two ranks of a host share them, whose workers have a thread each, for what does not run on GPUs."""
+    plain, seen = getattr(whole.processors, function), []
+
+    def watched(*given, **named):
+        seen.append(threads.num_threads())
+        return plain(*given, **named)
+
+    several = frame().graph(directed=False, engine="gpu", ranks=2).persist()
+    monkeypatch.setattr(whole.processors, function, watched)
+    monkeypatch.setattr(threads, "_cpus", lambda affinity: 6)
+    worker = SimpleNamespace(state=SimpleNamespace(nthreads=1))
+    fake = SimpleNamespace(get_worker=lambda: worker)
+    monkeypatch.setitem(sys.modules, "distributed.worker", fake)
+    with dask.config.set({"graphgpu.device-memory-limit": 2000, "graphgpu.threads": None}):
+        getattr(several, method)(**how)
+    assert seen == [3, 3]
+
+
+def test_rows_lie_where_they_are_made(monkeypatch):
+    """Each rank gives the rows of its partitions: nothing of them is sent to another."""
+    several = frame().graph(directed=False, engine="gpu", ranks=2).persist()
+
+    def exchanged(*given):
+        raise AssertionError("rows were exchanged")
+
+    monkeypatch.setattr(spread, "_exchanged", exchanged)
+    for name in ("k_core", "bridges", "biconnected_components", "minimum_spanning_forest"):
+        getattr(several, name)(**CALLS[name])
+    several.edge_betweenness_centrality(sources=3)
+    several.bfs(source=[3, 9, 30])
+    with pytest.raises(AssertionError, match="exchanged"):
+        several.bfs(source=[3, 9, 30], predecessor=True)
+
+
+def test_partitions_of_several_sources():
+    """Which begin and end within the rows of a source."""
+    made = dd.from_pandas(frame(), npartitions=5)
+    one, several = (made.graph(directed=False, engine="gpu", ranks=ranks) for ranks in (1, 2))
+    for name, how in (("bfs", {"source": [3, 9, 30]}), ("k_core", {"k": 2})):
+        found, expected = (getattr(graph, name)(**how) for graph in (several, one))
+        lengths = found.map_partitions(len).compute()
+        total = lengths.sum()
+        if name == "bfs":
+            assert lengths.tolist() == np.diff([i * total // 5 for i in range(6)]).tolist()
+        found, expected = (each.compute().reset_index(drop=True) for each in (found, expected))
+        pd.testing.assert_frame_equal(found, expected)
+
+
+def test_values_go_by_the_host_where_a_gpu_has_no_room(monkeypatch):
+    def short(size, what):
+        if what == "rows of a result" and cupy.cuda.Device().id == 1:
+            raise OutOfDeviceMemory("none is left")
+        return memory.require(size, what)
+
+    monkeypatch.setattr(work, "require", short)
+    several = frame().graph(directed=True, engine="gpu", ranks=2).persist()
+    for method, how in (("bfs", {"source": 3}), ("strongly_connected_components", {})):
+        expected = getattr(frame().graph(directed=True), method)(**how)
+        pd.testing.assert_frame_equal(getattr(several, method)(**how), expected)
 
 
 def test_memory_that_runs_out_on_one_rank(monkeypatch):

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from rank_parts import HostLink
 
 from dask_graphgpu.exchange.local import run_local
+from dask_graphgpu.io import spread as spread_module
 from dask_graphgpu.io.edges import read_edges
 from dask_graphgpu.io.results import ColumnType, Values, empty_frame, to_frame
 from dask_graphgpu.io.schema import find_columns
@@ -16,7 +17,7 @@ from dask_graphgpu.io.vertex_rows import VertexRows
 from dask_graphgpu.partition import build as one
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.ranks.build import build
-from dask_graphgpu.partition.result_rows import rank_of
+from dask_graphgpu.partition.result_rows import rank_of, rows_of
 
 COLUMNS = {
     "vertex": ColumnType("vertex"),
@@ -95,6 +96,36 @@ def test_partitions_are_those_of_one_rank(kind, size, of, n, random):
         wanted = to_frame(table(expected[rows], n), COLUMNS, whole.ids, schema)
         wanted.index += rows.start  # it goes on from partition to partition
         pd.testing.assert_frame_equal(made[i], wanted)
+
+
+@pytest.mark.parametrize("of", [1, 2, 5])
+def test_rows_that_are_where_they_belong(of, monkeypatch):
+    """In order on the ranks that make them: as of an array of places and of a range, and none is sent."""
+    frame, n, size = edges("integers", 11), 11, 2
+    schema = find_columns(frame)
+
+    def exchanged(*given):
+        raise AssertionError("rows were exchanged")
+
+    monkeypatch.setattr(spread_module, "_exchanged", exchanged)
+
+    def on_rank(ranks):
+        ids = share(ranks, frame, schema).ids
+        low, high = rows_of(ranks.rank, n, of, size)
+        given = table(np.arange(low, high), n), COLUMNS
+        return [
+            spread(ranks, *given, place, n, None, of, ids, schema)
+            for place in (range(low, high), np.arange(low, high, dtype=np.uint32))
+        ]
+
+    found = run_local(size, on_rank)
+    whole = one.build([read_edges(frame, schema, (), "a frame")], [], Layout())
+    for i in range(of):
+        rows = slice(i * n // of, (i + 1) * n // of)
+        wanted = to_frame(table(np.arange(n)[rows], n), COLUMNS, whole.ids, schema)
+        wanted.index += rows.start
+        for made in found[rank_of(i, of, size)]:
+            pd.testing.assert_frame_equal(made[i], wanted)
 
 
 @pytest.mark.parametrize("linked", [False, True])  # the way of GPUs, on NumPy's arrays

@@ -218,3 +218,24 @@ def test_vertex_columns_take_the_type_that_holds_all():
         assert values.dtype == np.float64
         found |= dict(zip(part.numbers.tolist(), values[: part.num_owned].tolist(), strict=False))
     assert found == {0: 2.0, 1: 1.0, 2: 0.5}
+
+
+@pytest.mark.parametrize("kind", ["integers", "strings"])
+def test_ids_of_many_and_of_few(kind):
+    """Some ranks ask for many, one for one, one for nothing."""
+    ids = np.arange(50) * 3
+    frame = pd.DataFrame({"src": ids, "dst": np.roll(ids, 1)})
+    if kind == "strings":
+        frame = frame.map("v{}".format)
+    chunks = Chunks.of(frame, [20, 40])
+    whole = chunks.whole(Layout(order="input")).ids
+    random = np.random.default_rng(1)
+    asked = [random.integers(0, 50, 80), np.array([7]), np.arange(50)[::-1], np.empty(0, np.int64)]
+
+    def ask(ranks, ids):
+        numbers = asked[ranks.rank]
+        valid = numbers % 3 != 0
+        assert ids.take(numbers)[0].equals(whole.take(numbers)[0])
+        assert ids.take(numbers, valid)[0].equals(whole.take(numbers, valid)[0])
+
+    on_ranks(4, chunks, ask)

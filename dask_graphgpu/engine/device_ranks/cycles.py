@@ -6,7 +6,6 @@ from typing import Any
 
 from dask_graphgpu.engine import ranks
 from dask_graphgpu.engine.cycle_search import CycleRule, Found
-from dask_graphgpu.engine.device_ranks.gathered import on_processors
 from dask_graphgpu.engine.gpu.cycles import BUILDING
 from dask_graphgpu.engine.gpu.cycles import cycles as on_gpu
 from dask_graphgpu.errors import OutOfDeviceMemory
@@ -28,4 +27,4 @@ def cycles(view: RankView, edges: tuple[Any, Any, Any], rule: CycleRule, report:
         fits = False
     if view.ranks.min(int(fits)):
         return on_gpu(view, edges, rule, report)
-    return on_processors(view, lambda: ranks.cycles(view, edges, rule, report))
+    return ranks.cycles(view, edges, rule, report)

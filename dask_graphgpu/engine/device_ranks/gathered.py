@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import threading
 import time
 import weakref
@@ -16,9 +15,8 @@ from dask_graphgpu.engine import limits
 from dask_graphgpu.engine.device_ranks.view import connected
 from dask_graphgpu.errors import OutOfDeviceMemory
 from dask_graphgpu.exchange.nccl import DeviceLink
-from dask_graphgpu.kernels.cpu.threads import sharing_cpus
 from dask_graphgpu.partition.csr import Adjacency
-from dask_graphgpu.partition.device import memory
+from dask_graphgpu.partition.device import elements, memory
 from dask_graphgpu.partition.device.arrays import blocks, choose
 from dask_graphgpu.partition.device.csr import Pairs, from_pairs, row_ids
 from dask_graphgpu.partition.device.host import to_new_memory
@@ -73,7 +71,11 @@ class Gathered:
             if column is None or len(column) != len(begins):
                 return column if column is None else to_new_memory(column)
             column = cupy.asarray(column)
-            return to_new_memory(column[some] if kept is None else choose(column, kept))
+            if kept is not None:
+                return to_new_memory(choose(column, kept))
+            return to_new_memory(
+                column[some] if isinstance(some, slice) else elements.gathered(column, some)
+            )
 
         return tuple(map(taken, edges))
 
@@ -140,14 +142,7 @@ def on_whole(
                     raise
             if view.ranks.min(len(found)):
                 return found[0] if end is None else end(whole, border.link, found[0])
-    return on_processors(view, otherwise)
-
-
-def on_processors(view: RankView, work: Callable[[], T]) -> T:
-    """What ``work`` gives with all processors, which the ranks of a host share. Collective."""
-    hosts = view.ranks.all_gather_bytes(socket.gethostname().encode())
-    with sharing_cpus(hosts.count(hosts[view.ranks.rank])):
-        return work()
+    return otherwise()
 
 
 def gathered(
@@ -200,17 +195,14 @@ memory.keep(_KEPT)
 
 def _fits(view: RankView) -> bool:
     """Whether this GPU has room for the whole graph, and to build it."""
-    n, edges, ids = view.graph_vertices, view.graph_edges, view.id_dtype.itemsize
+    n, edges = view.graph_vertices, view.graph_edges
     carried = sum(column.itemsize for column in view.out.columns.values())
+    sizes = n, edges, view.id_dtype.itemsize, carried
     limit = limits.configured()
-    if n > 2**32:
+    if n > 2**32 or (limit is not None and limits.bytes_of_gathered(*sizes) > limit):
         return False
-    if limit is not None and limits.bytes_of_vertices(n) + edges * (ids + carried) > limit:
-        return False
-    sorting = 32 if carried else 16
-    needed = limits.bytes_of_vertices(n) + edges * (3 * ids + 2 * carried + sorting)
     try:
-        memory.require(needed, f"gathering {edges:,} edges of all ranks")
+        memory.require(limits.bytes_to_gather(*sizes), f"gathering {edges:,} edges of all ranks")
     except OutOfDeviceMemory:
         return False
     return True
@@ -239,18 +231,21 @@ def _some_in_order(first: Any, second: Any, bounds: tuple[int, int]) -> Any:
     key = first.astype(np.uint64) << np.uint64(32)
     key |= second.astype(np.uint64)
     if bool((key[1:] >= key[:-1]).all()):
-        return slice(*(_first_from(first, bound) for bound in bounds))
+        return _between(first, bounds)
     order = cupy.argsort(key)
     del key
-    first = first[order]
-    return order[slice(*(_first_from(first, bound) for bound in bounds))]
+    return order[_between(elements.gathered(first, order), bounds)]
 
 
-def _first_from(ascending: Any, bound: int) -> int:
-    """Where the first one that is not below a bound stands."""
-    if bound > np.iinfo(ascending.dtype).max:
-        return len(ascending)
-    return int(cupy.searchsorted(ascending, ascending.dtype.type(bound)))
+def _between(ascending: Any, bounds: tuple[int, int]) -> slice:
+    """Where those are that are not below the first bound, and below the second."""
+    most = int(np.iinfo(ascending.dtype).max)
+    given = cupy.asarray([min(bound, most) for bound in bounds], ascending.dtype)
+    cuts = cupy.searchsorted(ascending, given).tolist()
+    ends = (
+        len(ascending) if bound > most else cut for bound, cut in zip(bounds, cuts, strict=True)
+    )
+    return slice(*ends)
 
 
 def _named(numbers: Any, out: Adjacency) -> tuple[Any, Any]:

@@ -7,7 +7,6 @@ from typing import Any
 import cupy
 import numpy as np
 
-from dask_graphgpu.engine.device_ranks.gathered import on_processors
 from dask_graphgpu.engine.device_ranks.view import RankDeviceView, connected
 from dask_graphgpu.engine.gpu.predecessors import pulled
 from dask_graphgpu.engine.ranks import predecessors as on_host
@@ -54,5 +53,5 @@ def predecessors(
         before = numbers[found]
     if without > 1:  # one is the source
         host = to_host(distance), to_host(reached)
-        return on_processors(view, lambda: on_host(view, source, *host, hops=hops, report=report))
+        return on_host(view, source, *host, hops=hops, report=report)
     return before if view.stays else cupy.asnumpy(before)

@@ -203,7 +203,7 @@ def path_counts(view: RankView, source: int, level: Any, *, dtype: str, report: 
         return _given(view, whole.here(one_gpu.path_counts(whole.view, source, levels, **how)))
 
     def on_host() -> Any:
-        return processors.path_counts(view, source, level, **how)
+        return processors.path_counts(view, source, cupy.asnumpy(level), **how)
 
     return on_whole(view, report, work, on_host, begin=begin)
 

@@ -12,6 +12,7 @@ from typing import Any
 from dask_graphgpu.engine.device_ranks.gathered import Gathered, on_whole
 from dask_graphgpu.engine.device_ranks.whole import one_gpu, own_sums, processors
 from dask_graphgpu.exchange.nccl import DeviceLink
+from dask_graphgpu.partition.device.arrays import choose
 from dask_graphgpu.partition.device.host import to_new_memory
 from dask_graphgpu.partition.ranks.view import RankView
 from dask_graphgpu.report import Report
@@ -53,8 +54,11 @@ def edge_betweenness(view: RankView, sources: Any, *, weighted: bool, report: Re
 
     def end(whole: Gathered, link: DeviceLink, room: Any) -> Any:
         sums = whole.sum(link, room)
-        ends = whole.view.sources(), whole.view.out.neighbours
-        return whole.rows_of(view, [*ends, sums])
+        edges = whole.view.sources(), whole.view.out.neighbours, sums
+        if not view.directed:
+            once = edges[0] <= edges[1]
+            edges = tuple(choose(each, once) for each in edges)
+        return whole.rows_of(view, edges)
 
     def on_host() -> Any:
         return processors.edge_betweenness(view, sources, weighted=weighted, report=report)

@@ -199,6 +199,12 @@ def lexsort(keys):
     return wrapped(_np.lexsort)(keys)
 
 
+def searchsorted(a, v, *given, **named):
+    if isinstance(v, _np.generic):  # as CuPy
+        raise NotImplementedError("Only python scalars or ndarrays are supported for v")
+    return wrapped(_np.searchsorted)(a, v, *given, **named)
+
+
 from cupy import cuda
 from cupy._kernel import RawKernel, RawModule
 
