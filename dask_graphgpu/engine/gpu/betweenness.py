@@ -70,7 +70,7 @@ def betweenness(
     start = time.perf_counter()
     here = DeviceView.of(view)
     along = cupy.zeros(here.out.num_edges, np.float64) if edges else None
-    search = Search(here, here.out.weight if weighted else None, endpoints, along)
+    search = PathSums(here, here.out.weight if weighted else None, endpoints, along)
     sources = cupy.asarray(sources).astype(here.id_dtype)
     if search.weight is None:
         search.run_all(sources, search.by_levels(sources) if search.is_large() else 0)
@@ -89,7 +89,7 @@ def edge_betweenness(view: View, sources: Any, *, weighted: bool, report: Report
     return betweenness(view, sources, weighted=weighted, endpoints=False, edges=True, report=report)
 
 
-class Search:
+class PathSums:
     """The sums, and what searches need.
 
     Parameters

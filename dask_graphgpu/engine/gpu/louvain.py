@@ -105,10 +105,12 @@ def louvain(
     vertex, and for the edges between communities two 64-bit keys. See kernels/cuda/louvain.cu.
     """
     here = DeviceView.of(view)
-    return louvain_by(Moves(here, first_level(here), resolution, seed, report), start, finer)
+    return louvain_by(MovesByClass(here, first_level(here), resolution, seed, report), start, finer)
 
 
-def louvain_by(moves: Moves, start: Start | None, finer: list[Any] | None) -> tuple[Any, float]:
+def louvain_by(
+    moves: MovesByClass, start: Start | None, finer: list[Any] | None
+) -> tuple[Any, float]:
     """What `louvain` gives, by what moves vertices."""
     start = _on_device(start)
     labels = moves.alone(moves.first) if start is None else start.labels
@@ -137,12 +139,12 @@ def leiden(
     founder may leave in the same step is not joined, so that parts are connected. See kernels/cuda/leiden.cu.
     """
     here = DeviceView.of(view)
-    moves = Moves(here, first_level(here), resolution, seed, report)
+    moves = MovesByClass(here, first_level(here), resolution, seed, report)
     return leiden_by(moves, iterations, start, finer)
 
 
 def leiden_by(
-    moves: Moves, iterations: int, start: Start | None, finer: list[Any] | None
+    moves: MovesByClass, iterations: int, start: Start | None, finer: list[Any] | None
 ) -> tuple[Any, float]:
     """What `leiden` gives, by what moves vertices."""
     start = _on_device(start)
@@ -165,12 +167,12 @@ def smaller_communities(
 ) -> tuple[list[Any], float]:
     """Communities within those that are too large, at higher resolutions; see `communities.smaller`."""
     here = DeviceView.of(view)
-    moves = Moves(here, first_level(here), resolution, seed, report)
+    moves = MovesByClass(here, first_level(here), resolution, seed, report)
     return smaller_by(moves, labels, max_size, iterations)
 
 
 def smaller_by(
-    moves: Moves, labels: Any, max_size: int, iterations: int | None
+    moves: MovesByClass, labels: Any, max_size: int, iterations: int | None
 ) -> tuple[list[Any], float]:
     """What `smaller_communities` gives, by what moves vertices."""
     labels = cupy.asarray(labels)
@@ -190,7 +192,7 @@ def _on_device(start: Start | None) -> Start | None:
     return Start(cupy.asarray(start.labels), fixed)
 
 
-class Moves:
+class MovesByClass:
     """As of `engine.communities.Moves`: the vertices of a class move at once.
 
     Attributes

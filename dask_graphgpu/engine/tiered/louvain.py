@@ -19,7 +19,7 @@ from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.louvain import (
     FAR_BYTES,
     Level,
-    Moves,
+    MovesByClass,
     Scale,
     leiden_by,
     level_of,
@@ -103,9 +103,9 @@ def smaller_communities(
 
 
 def _with_moves(
-    view: View, resolution: float, seed: int, report: Report, find: Callable[[Moves], Found]
+    view: View, resolution: float, seed: int, report: Report, find: Callable[[MovesByClass], Found]
 ) -> Found:
-    """What is found by the `Moves` of a view whose edges are read where they lie."""
+    """What is found by the `MovesByClass` of a view whose edges are read where they lie."""
     both = DeviceView.of(view).made("both directions", view.undirected) if view.directed else view
     weight, most = both.out.weight, view.max_weight or 0
 
@@ -125,8 +125,8 @@ def _with_moves(
     return found
 
 
-class _MovesInPlace(Moves):
-    """As of `Moves`, where the edges of a level need not fit the device."""
+class _MovesInPlace(MovesByClass):
+    """As of `MovesByClass`, where the edges of a level need not fit the device."""
 
     elsewhere: Elsewhere
 
