@@ -6,7 +6,7 @@ from importlib import import_module
 import dask
 import numpy as np
 import pytest
-from made_graphs import MadeGraph, edgeless, random_small, rmat
+from made_graphs import MadeGraph, edgeless, random_small, rmat, star
 
 from dask_graphgpu.engine import cpu, gpu, tiered
 from dask_graphgpu.engine.similarity import Similarity
@@ -165,3 +165,14 @@ def test_biconnected_components():
                 )
             for one, other in zip(_parts_of(found), _parts_of(wanted), strict=True):
                 np.testing.assert_array_equal(one, other)
+
+
+def test_communities_of_a_hub_of_many_labels():
+    """Whose row takes several passes of a small table."""
+    made = star(3000)
+    ends = np.r_[
+        np.c_[made.source, made.destination], np.c_[np.arange(1, 2999, 2), np.arange(2, 3000, 2)]
+    ]
+    view = MadeGraph(3000, *ends.T).view()
+    for function in ("louvain", "leiden"):
+        same(330_000, function, view, 1.0, 5, *([2] * (function == "leiden")))

@@ -41,8 +41,8 @@ TOTAL_BITS = 61
 # Bytes of all hash tables in global memory, for rows whose labels do not fit shared memory.
 FAR_BYTES = 1 << 30
 
-# Of a block's table in shared memory, at least: SLOTS of the kernels.
-SHARED_SLOTS = 2048
+# Of a block's table in shared memory, at least: SLOTS of the kernels. And of one in global memory.
+SHARED_SLOTS, LEAST_SLOTS = 2048, 256
 
 # Neighbours in succession that a thread takes of all edges: CHUNK of the kernels.
 CHUNK = 8
@@ -436,8 +436,8 @@ def far_slots(level: Level, blocks: int, far_bytes: int) -> int:
     if 2 * longest <= SHARED_SLOTS:
         return 0
     room = far_bytes // (blocks * (level.neighbours.itemsize + level.degree.itemsize))
-    slots: int = 1 << min((2 * longest - 1).bit_length(), room.bit_length() - 1)
-    return slots
+    slots: int = 1 << min((2 * longest - 1).bit_length(), max(room.bit_length() - 1, 0))
+    return max(slots, LEAST_SLOTS)
 
 
 def renumbered(labels: Any) -> tuple[Any, int]:
