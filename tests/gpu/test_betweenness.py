@@ -66,7 +66,7 @@ def test_small_graphs(edges_a_block):
 @pytest.fixture
 def large(monkeypatch):
     """As of a graph of which one search keeps the device busy."""
-    monkeypatch.setattr(gpu._Search, "is_large", lambda self: True)
+    monkeypatch.setattr(gpu.PathSums, "is_large", lambda self: True)
     monkeypatch.setattr(gpu, "MANY_SOURCES", 1)
 
 
@@ -229,7 +229,7 @@ def test_in_edges_for_which_there_is_no_room(monkeypatch):
     def refused(self):
         raise OutOfDeviceMemory("no room")
 
-    monkeypatch.setattr(gpu._Search, "is_large", lambda self: True)
+    monkeypatch.setattr(gpu.PathSums, "is_large", lambda self: True)
     monkeypatch.setattr(DeviceView, "into", property(refused))
     assert not DeviceView.of(view).has_into
     same(view, range(gpu.MANY_SOURCES))

@@ -131,7 +131,7 @@ def test_leiden_of_a_skewed_graph_is_as_good_as_one_by_one():
 def test_communities_that_come_apart():
     graph = apart(3, 20)
     here = DeviceView.of(graph.view())
-    moves = gpu.Moves(here, gpu.first_level(here), 1.0, 0, Report("leiden"))
+    moves = gpu.MovesByClass(here, gpu.first_level(here), 1.0, 0, Report("leiden"))
     together = moves.alone(moves.first) * 0
     found, number = moves.apart(moves.first, together)
     made = nx.Graph(zip(graph.source.tolist(), graph.destination.tolist(), strict=True))

@@ -1,16 +1,23 @@
 """Methods that read edges in host memory where they lie, against the GPU and CPU engines in memory."""
 
+from collections import Counter
+from importlib import import_module
+
 import dask
 import numpy as np
 import pytest
-from made_graphs import MadeGraph, edgeless, random_small, rmat
+from made_graphs import MadeGraph, edgeless, random_small, rmat, star
 
 from dask_graphgpu.engine import cpu, gpu, tiered
 from dask_graphgpu.engine.similarity import Similarity
+from dask_graphgpu.engine.tiered import levels
 from dask_graphgpu.errors import LimitTooSmall
 from dask_graphgpu.report import Report
 
 pytestmark = pytest.mark.gpu
+
+in_memory = import_module("dask_graphgpu.engine.gpu.triangles")
+hub_triangles = import_module("dask_graphgpu.engine.gpu.hub_triangles")
 
 
 def within(limit, function, view, *given, **named):
@@ -36,13 +43,29 @@ def _parts_of(found):
 
 
 @pytest.mark.parametrize("function", ["triangles", "neighbour_arcs"])
-def test_triangles_in_parts_of_rows(function):
+def test_triangles_in_parts_of_rows(function, monkeypatch):
+    """None of the edges that are kept on the device at once, some, and all."""
+    parts, parts_of = [], in_memory._parts
+    monkeypatch.setattr(
+        in_memory, "_parts", lambda *given: parts.append(parts_of(*given)) or parts[-1]
+    )
     for directed in (False, True):
-        view = rmat(11, directed=directed).view()
-        offset, edges = 4 * (view.num_vertices + 1), len(view.symmetric.neighbours) // 2
-        vertices = (2 + 4 + 16 // 4) * offset + 8 * offset
-        for share in (0.15, 0.4, 2):
-            same(vertices + int(share * 5 * edges), function, view)
+        view = rmat(9, directed=directed).view()
+        vertices = 66 * view.num_vertices
+        kept = 5 * len(view.symmetric.neighbours) // 2
+        for share, least in ((0.15, 4), (0.7, 2), (2, 0)):
+            parts.clear()
+            same(vertices + int(share * kept), function, view)
+            assert sum(map(len, parts)) >= least
+            assert bool(parts) == bool(least)
+
+
+def test_triangles_of_hubs_in_parts_of_rows(monkeypatch):
+    monkeypatch.setattr(hub_triangles, "LEAST_EDGES", 0)
+    view = rmat(9).view()
+    for share in (0.7, 2):
+        kept = 4 * len(view.symmetric.neighbours) // 2
+        same(66 * view.num_vertices + int(share * kept), "triangles", view)
 
 
 def test_triangles_of_small_graphs():
@@ -74,15 +97,23 @@ def weighted(scale, directed, kind, least=0):
 
 
 @pytest.mark.parametrize("kind", [None, "uint8", "float64"])
-def test_communities(kind):
+def test_communities(kind, monkeypatch):
     """Levels on the device, and read in place, whose edges are joined in many parts."""
+    joined, add = [], levels._Joining.add
+    monkeypatch.setattr(
+        levels._Joining, "add", lambda *given: joined.append(given[0]) or add(*given)
+    )
+    placed, of = [], levels.Elsewhere.of
+    monkeypatch.setattr(levels.Elsewhere, "of", lambda *given: placed.append(1) or of(*given))
     for directed in (False, True):
         view = weighted(8, directed, kind)
-        for limit in ("1MB", 100_000):
+        for limit in ("1MB", 40_000):
             same(limit, "louvain", view, 1.0, 5)
             same(limit, "leiden", view, 1.0, 5, 2)
+    assert max(Counter(map(id, joined)).values()) >= 4
+    assert placed
     labels, _ = gpu.louvain(view, 1.0, 5, Report("test"))
-    found, modularity = within(100_000, "smaller_communities", view, labels, 20, 1.0, 5, 2)[0]
+    found, modularity = within(40_000, "smaller_communities", view, labels, 20, 1.0, 5, 2)[0]
     wanted, other = gpu.smaller_communities(view, labels, 20, 1.0, 5, 2, Report("test"))
     assert modularity == other
     assert [each.tolist() for each in found] == [each.tolist() for each in wanted]
@@ -134,3 +165,14 @@ def test_biconnected_components():
                 )
             for one, other in zip(_parts_of(found), _parts_of(wanted), strict=True):
                 np.testing.assert_array_equal(one, other)
+
+
+def test_communities_of_a_hub_of_many_labels():
+    """Whose row takes several passes of a small table."""
+    made = star(3000)
+    ends = np.r_[
+        np.c_[made.source, made.destination], np.c_[np.arange(1, 2999, 2), np.arange(2, 3000, 2)]
+    ]
+    view = MadeGraph(3000, *ends.T).view()
+    for function in ("louvain", "leiden"):
+        same(330_000, function, view, 1.0, 5, *([2] * (function == "leiden")))

@@ -71,7 +71,7 @@ def betweenness(
     start = time.perf_counter()
     here = DeviceView.of(view)
     along = cupy.zeros(here.out.num_edges, np.float64) if edges else None
-    search = Search(here, here.out.weight if weighted else None, endpoints, along)
+    search = PathSums(here, here.out.weight if weighted else None, endpoints, along)
     sources = cupy.asarray(sources).astype(here.id_dtype)
     if search.weight is None:
         search.run_all(sources, search.by_levels(sources) if search.is_large() else 0)
@@ -93,7 +93,7 @@ def edge_betweenness(
     return beside_ends(view, betweenness(view, sources, **how, report=report))
 
 
-class Search:
+class PathSums:
     """The sums, and what searches need.
 
     Parameters

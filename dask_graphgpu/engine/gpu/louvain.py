@@ -41,8 +41,8 @@ TOTAL_BITS = 61
 # Bytes of all hash tables in global memory, for rows whose labels do not fit shared memory.
 FAR_BYTES = 1 << 30
 
-# Of a block's table in shared memory, at least: SLOTS of the kernels.
-SHARED_SLOTS = 2048
+# Of a block's table in shared memory, at least: SLOTS of the kernels. And of one in global memory.
+SHARED_SLOTS, LEAST_SLOTS = 2048, 256
 
 # Neighbours in succession that a thread takes of all edges: CHUNK of the kernels.
 CHUNK = 8
@@ -105,10 +105,12 @@ def louvain(
     vertex, and for the edges between communities two 64-bit keys. See kernels/cuda/louvain.cu.
     """
     here = DeviceView.of(view)
-    return louvain_by(Moves(here, first_level(here), resolution, seed, report), start, finer)
+    return louvain_by(MovesByClass(here, first_level(here), resolution, seed, report), start, finer)
 
 
-def louvain_by(moves: Moves, start: Start | None, finer: list[Any] | None) -> tuple[Any, float]:
+def louvain_by(
+    moves: MovesByClass, start: Start | None, finer: list[Any] | None
+) -> tuple[Any, float]:
     """What `louvain` gives, by what moves vertices."""
     start = _on_device(start)
     labels = moves.alone(moves.first) if start is None else start.labels
@@ -137,12 +139,12 @@ def leiden(
     founder may leave in the same step is not joined, so that parts are connected. See kernels/cuda/leiden.cu.
     """
     here = DeviceView.of(view)
-    moves = Moves(here, first_level(here), resolution, seed, report)
+    moves = MovesByClass(here, first_level(here), resolution, seed, report)
     return leiden_by(moves, iterations, start, finer)
 
 
 def leiden_by(
-    moves: Moves, iterations: int, start: Start | None, finer: list[Any] | None
+    moves: MovesByClass, iterations: int, start: Start | None, finer: list[Any] | None
 ) -> tuple[Any, float]:
     """What `leiden` gives, by what moves vertices."""
     start = _on_device(start)
@@ -165,12 +167,12 @@ def smaller_communities(
 ) -> tuple[list[Any], float]:
     """Communities within those that are too large, at higher resolutions; see `communities.smaller`."""
     here = DeviceView.of(view)
-    moves = Moves(here, first_level(here), resolution, seed, report)
+    moves = MovesByClass(here, first_level(here), resolution, seed, report)
     return smaller_by(moves, labels, max_size, iterations)
 
 
 def smaller_by(
-    moves: Moves, labels: Any, max_size: int, iterations: int | None
+    moves: MovesByClass, labels: Any, max_size: int, iterations: int | None
 ) -> tuple[list[Any], float]:
     """What `smaller_communities` gives, by what moves vertices."""
     labels = cupy.asarray(labels)
@@ -190,7 +192,7 @@ def _on_device(start: Start | None) -> Start | None:
     return Start(cupy.asarray(start.labels), fixed)
 
 
-class Moves:
+class MovesByClass:
     """As of `engine.communities.Moves`: the vertices of a class move at once.
 
     Attributes
@@ -434,8 +436,8 @@ def far_slots(level: Level, blocks: int, far_bytes: int) -> int:
     if 2 * longest <= SHARED_SLOTS:
         return 0
     room = far_bytes // (blocks * (level.neighbours.itemsize + level.degree.itemsize))
-    slots: int = 1 << min((2 * longest - 1).bit_length(), room.bit_length() - 1)
-    return slots
+    slots: int = 1 << min((2 * longest - 1).bit_length(), max(room.bit_length() - 1, 0))
+    return max(slots, LEAST_SLOTS)
 
 
 def renumbered(labels: Any) -> tuple[Any, int]:

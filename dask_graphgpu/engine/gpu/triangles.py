@@ -37,7 +37,7 @@ _VERTEX = (
 )
 
 # Makes an array that need not lie on the device, where kernels read and write it all the same.
-Elsewhere: TypeAlias = Callable[[int, Any], Any]
+Make: TypeAlias = Callable[[int, Any], Any]
 
 
 def triangles(view: View, report: Report) -> Any:
@@ -68,9 +68,7 @@ def neighbour_arcs(view: View, report: Report) -> Any:
     return here.to_caller(counted(here, True, report))
 
 
-def counted(
-    here: DeviceView, arcs: bool, report: Report, elsewhere: Elsewhere | None = None
-) -> Any:
+def counted(here: DeviceView, arcs: bool, report: Report, elsewhere: Make | None = None) -> Any:
     """What is found at all vertices: triangles, or `arcs`.
 
     ``elsewhere`` : where the E / 2 neighbours go that do not fit the device; rows of them are then brought part by

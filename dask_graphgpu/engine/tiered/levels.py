@@ -9,7 +9,6 @@ from typing import Any
 import cupy
 import numpy as np
 
-from dask_graphgpu.engine.gpu.jaccard import ends_of
 from dask_graphgpu.engine.gpu.louvain import Level, joined_keys, totals
 from dask_graphgpu.engine.gpu.row_sums import sums_before
 from dask_graphgpu.engine.tiered.in_place import Elsewhere
@@ -22,6 +21,8 @@ _ENTRY, _WEIGHTS = 72, 3
 
 _VERTEX = 40  # bytes of the order of vertices, ends of their rows, and rows of the result
 
+_LEAST = 64  # entries that are joined at once
+
 _SHARE = 4  # the part of what is left on the device that a level may take there
 
 
@@ -30,18 +31,22 @@ def aggregated(level: Level, labels: Any, number: int, elsewhere: Elsewhere) -> 
 
     Notes
     -----
-    The rows of some communities at a time are read, whose edges become rows of the result at once. A community of
-    more edges comes in several parts.
+    Rows are read in the order of the communities of their vertices, some entries at a time. So those of a community
+    come together, and are a row of the result as soon as another one's come.
     """
-    joining = _Joining(level, labels, number)
+    joining, size = _Joining(level, labels, number), _ENTRY + _WEIGHTS * level.degree.itemsize
+    edges, beside = len(level.neighbours), len(level) * _VERTEX
+    require(beside + _LEAST * size, "joining vertices to communities")
     order = cupy.argsort(labels)
-    ends = cupy.zeros(len(level) + 1, np.uint64)
-    ends[1:] = cupy.cumsum(cupy.diff(level.offsets)[order], dtype=np.uint64)
-    size = _ENTRY + _WEIGHTS * level.degree.itemsize
-    left = free_bytes() - len(level) * _VERTEX
-    for begin, end, edges in ends_of(ends, max(left // 2 // size, 1)):
-        require(edges * size, "joining vertices to communities")
-        joining.add(order[begin:end], edges)
+    ends = cupy.zeros(len(level) + 1, np.int64)
+    ends[1:] = cupy.cumsum(cupy.diff(level.offsets)[order], dtype=np.int64)
+    step = max((free_bytes() - beside) * 3 // 4 // size, _LEAST)
+    for low in range(0, edges, step):
+        span = low, min(low + step, edges)
+        bounds = cupy.asarray(np.array(span))
+        first = int(cupy.searchsorted(ends, bounds[:1], side="right")[0]) - 1
+        last = int(cupy.searchsorted(ends, bounds[1:])[0])
+        joining.add(order[first:last], ends[first : last + 1], *span)
     return joining.level(elsewhere)
 
 
@@ -57,14 +62,13 @@ class _Joining:
         kind = level.degree.dtype
         self._rest = cupy.empty(0, np.uint64), cupy.empty(0, kind)  # of the last community so far
 
-    def add(self, rows: Any, edges: int) -> None:
-        """Take the rows of some vertices, of so many edges in all."""
+    def add(self, rows: Any, ends: Any, low: int, high: int) -> None:
+        """Take entries of the rows of some vertices, which end at ``ends`` one behind another: from low to high."""
         level, labels, kind = self._level, self._labels, self._level.degree.dtype
-        starts = cupy.zeros(len(rows) + 1, np.int64)
-        starts[1:] = cupy.cumsum(cupy.diff(level.offsets)[rows], dtype=np.int64)
-        row = segments(starts, edges, np.int64)
-        place = cupy.arange(edges, dtype=np.int64)
-        place += (level.offsets[rows].astype(np.int64) - starts[:-1])[row]
+        edges = high - low
+        row = segments(cupy.clip(ends, low, high) - low, edges, np.int64)
+        place = cupy.arange(low, high, dtype=np.int64)
+        place += (level.offsets[rows].astype(np.int64) - ends[:-1])[row]
         weight = cupy.ones(edges, kind) if level.weight is None else level.weight[place]
         source = labels[rows][row].astype(np.uint64)
         target = labels[level.neighbours[place]].astype(np.uint64)

@@ -19,7 +19,7 @@ from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.louvain import (
     FAR_BYTES,
     Level,
-    Moves,
+    MovesByClass,
     Scale,
     leiden_by,
     level_of,
@@ -38,7 +38,7 @@ Found = TypeVar("Found")
 
 _VERTEX = 28  # bytes of loops, degree, rank, and labels of two levels
 
-_FAR = 8, 1 << 16  # the part of what is left that hash tables may take, and bytes of them at least
+_MOVING = 48  # of what moves and refines them, beside hash tables
 
 
 def louvain(
@@ -103,9 +103,9 @@ def smaller_communities(
 
 
 def _with_moves(
-    view: View, resolution: float, seed: int, report: Report, find: Callable[[Moves], Found]
+    view: View, resolution: float, seed: int, report: Report, find: Callable[[MovesByClass], Found]
 ) -> Found:
-    """What is found by the `Moves` of a view whose edges are read where they lie."""
+    """What is found by the `MovesByClass` of a view whose edges are read where they lie."""
     both = DeviceView.of(view).made("both directions", view.undirected) if view.directed else view
     weight, most = both.out.weight, view.max_weight or 0
 
@@ -116,8 +116,8 @@ def _with_moves(
         loop = 1 if view.directed else 2
         first = level_of(here, (edges.offsets, edges.neighbours, whole), loop)
         moves = _MovesInPlace(here, first, resolution, seed, report)
-        moves.far_bytes = max(min(FAR_BYTES, free_bytes() // _FAR[0]), _FAR[1])
-        moves.elsewhere = Elsewhere(both)
+        moves.far_bytes = max(min(FAR_BYTES, (free_bytes() - here.n * _MOVING) // 2), 0)
+        moves.elsewhere, moves.kept = Elsewhere(both), kept
         return find(moves)
 
     bare = View(both.rows, names=(), user_rank=both.user_rank)
@@ -125,10 +125,11 @@ def _with_moves(
     return found
 
 
-class _MovesInPlace(Moves):
-    """As of `Moves`, where the edges of a level need not fit the device."""
+class _MovesInPlace(MovesByClass):
+    """As of `MovesByClass`, where the edges of a level need not fit the device."""
 
     elsewhere: Elsewhere
+    kept: RunCache
 
     def aggregated(self, level: Level, labels: Any, count: int) -> Level:
         return levels.aggregated(level, labels, count, self.elsewhere)
@@ -138,7 +139,7 @@ class _MovesInPlace(Moves):
 
     def to_caller(self, places: Any) -> Any:
         here = self._here
-        return on_host(here.to_caller(here.in_dense_ids(places)), RunCache.of(here))
+        return on_host(here.to_caller(here.in_dense_ids(places)), self.kept)
 
 
 def _whole(weight: np.ndarray, scale: Scale, kept: RunCache) -> Any:

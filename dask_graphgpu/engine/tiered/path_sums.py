@@ -13,7 +13,7 @@ from typing import Any
 import cupy
 import numpy as np
 
-from dask_graphgpu.engine.gpu.betweenness import MOST_BYTES, Search, distances_by
+from dask_graphgpu.engine.gpu.betweenness import MOST_BYTES, PathSums, distances_by
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.run_cache import RunCache
 from dask_graphgpu.engine.tiered.in_place import in_place, read_in_place
@@ -71,7 +71,7 @@ def sums_in_place(
             require(here.n * _VERTEX, "betweenness")
             weight = here.out.weight if weighted else None
             room = min(free_bytes(), MOST_BYTES)
-            search = Search(here, weight, endpoints, along, room)
+            search = PathSums(here, weight, endpoints, along, room)
             on_device = cupy.asarray(some).astype(here.id_dtype)
             if weighted:
                 search.run(on_device, *map(cupy.asarray, lengths))
