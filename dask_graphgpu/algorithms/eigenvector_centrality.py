@@ -92,4 +92,4 @@ class EigenvectorCentrality(Iterated):
         refuse_extreme_weights(run, "products")
         x = self.iterate(run, run.view, program(weighted=run.view.is_weighted), {})
         x = x / np.sqrt(run.total(x * x))
-        return {"vertex": Values(run.vertices), "eigenvector_centrality": Values(x.take(run.rows))}
+        return {"vertex": Values(run.vertices), "eigenvector_centrality": run.column(x)}

@@ -87,6 +87,6 @@ class HITS(Algorithm):
         )
         return {
             "vertex": Values(run.vertices),
-            "hub": Values(hub.take(run.rows)),
-            "authority": Values(authority.take(run.rows)),
+            "hub": run.column(hub),
+            "authority": run.column(authority),
         }

@@ -91,5 +91,7 @@ class LabelPropagation(Algorithm):
         start = None
         if self.initial is not None:
             start = read_start(run, "initial", self.initial).labels
-        label = run.engine.label_propagation(run.view, int(self.max_iterations), run.report, start)
-        return {"vertex": Values(run.vertices), "label": Values(label.take(run.rows))}
+        label = run.engine.label_propagation(
+            run.staying, int(self.max_iterations), run.report, start
+        )
+        return {"vertex": Values(run.vertices), "label": Values(run.own(label))}

@@ -45,5 +45,5 @@ class TriangleCount(Algorithm):
         return {"vertex": ColumnType("vertex"), "triangles": ColumnType("int64")}
 
     def run(self, run: Run) -> Table:
-        triangles = run.engine.triangles(run.view, report=run.report)
-        return {"vertex": Values(run.vertices), "triangles": Values(triangles.take(run.rows))}
+        triangles = run.engine.triangles(run.staying, report=run.report)
+        return {"vertex": Values(run.vertices), "triangles": run.column(triangles)}
