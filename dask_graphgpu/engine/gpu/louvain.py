@@ -371,7 +371,7 @@ def modularity_of(level: Level, labels: Any, total: int, resolution: float) -> f
 
 def far_slots(level: Level, blocks: int) -> int:
     """Slots of a block's table in global memory; 0 when shared memory takes all rows."""
-    longest = int(cupy.diff(level.offsets).max())
+    longest = int(elements.lengths(level.offsets).max())
     if 2 * longest <= SHARED_SLOTS:
         return 0
     room = FAR_BYTES // (blocks * (level.neighbours.itemsize + level.degree.itemsize))
@@ -409,7 +409,7 @@ def aggregated(level: Level, labels: Any, count: int) -> Level:
     # Where the entries of each pair of communities begin, and behind the last one.
     ends = elements.places_of(elements.changes(keys), behind=True)
     keys = elements.gathered(keys, ends[:-1])
-    joined = elements.sums(weights, ends) if weighted else cupy.diff(ends)
+    joined = elements.sums(weights, ends) if weighted else elements.lengths(ends)
     offset = offset_type(len(keys))
     starts, neighbours, _ = building.rows_of_keys(keys, count, bits, 0, offset, np.uint32, None)
     degree = totals(level, labels, count)
