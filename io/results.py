@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from dask_graphgpu.io.schema import EdgeSchema, id_type
 from dask_graphgpu.io.times import as_times
-from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
+from dask_graphgpu.kernels.cpu.threads import copy_blocks, for_blocks
 from dask_graphgpu.partition.chunk import to_host
 from dask_graphgpu.partition.ids import VertexIds
 
@@ -153,7 +153,7 @@ def _numbers(values: Values, kind: ColumnType, arrow: bool) -> Any:
     if mask is None:
         return data
     if np.dtype(kind.dtype).kind == "f":
-        for_blocks(partial(_fill, data, mask), even_blocks(len(data)))
+        for_blocks(partial(_fill, data, mask), copy_blocks(len(data), data.itemsize))
         return pd.arrays.FloatingArray(data, mask)
     if kind.dtype == "bool":
         return pd.arrays.BooleanArray(data, mask)
@@ -199,7 +199,7 @@ def _owned(data: np.ndarray, dtype: Any) -> np.ndarray:
     def fill(lo: int, hi: int) -> None:
         made[lo:hi] = data[lo:hi]
 
-    for_blocks(fill, even_blocks(len(data)))
+    for_blocks(fill, copy_blocks(len(data), made.itemsize))
     return made
 
 

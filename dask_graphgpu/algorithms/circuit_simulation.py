@@ -160,7 +160,7 @@ class CircuitSimulation(Iterated):
             "held": terminal | floating,
         }
         potential = self.iterate(run, view, program(weighted=view.is_weighted), columns)
-        return {"vertex": Values(run.vertices), "potential": Values(potential.take(run.rows))}
+        return {"vertex": Values(run.vertices), "potential": run.column(potential)}
 
     def _joined(self, run: Run, terminal: np.ndarray) -> np.ndarray:
         state = run.engine.run(

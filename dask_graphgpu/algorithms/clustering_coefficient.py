@@ -54,5 +54,5 @@ class ClusteringCoefficient(Algorithm):
         coefficient = arcs / np.maximum(degree * (degree - 1), 1)
         return {
             "vertex": Values(run.vertices),
-            "clustering_coefficient": Values(coefficient.take(run.rows)),
+            "clustering_coefficient": run.column(coefficient),
         }

@@ -136,6 +136,6 @@ class Communities(Algorithm):
             if self.max_size is not None:
                 steps, modularity = self._bounded(run, float(resolution), community)
                 community = steps[-1] if steps else community
-            table[f"community{end}"] = Values(community.take(run.rows))
+            table[f"community{end}"] = Values(run.own(community))
             table[f"modularity{end}"] = Values(np.full(len(run.rows), modularity))
         return table

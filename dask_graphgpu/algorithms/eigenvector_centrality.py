@@ -136,7 +136,7 @@ class EigenvectorCentrality(Iterated):
         else:
             x = self._with_momentum(run)
         x = x / np.sqrt(run.total(x * x))
-        return {"vertex": Values(run.vertices), "eigenvector_centrality": Values(x.take(run.rows))}
+        return {"vertex": Values(run.vertices), "eigenvector_centrality": run.column(x)}
 
     def _with_momentum(self, run: Run) -> Any:
         """The values in the end, with a momentum that is set anew after each `PHASE` of iterations."""

@@ -117,4 +117,4 @@ class HeatSimulation(Iterated):
                 f"{most:.6g}; a step of at most {1 / most:.6g} is"
             )
         heat = self.iterate(run, view, program(weighted=view.is_weighted), columns, step=step)
-        return {"vertex": Values(run.vertices), "heat": Values(heat.take(run.rows))}
+        return {"vertex": Values(run.vertices), "heat": run.column(heat)}

@@ -87,6 +87,6 @@ class HITS(Algorithm):
         )
         return {
             "vertex": Values(run.vertices),
-            "hub": Values(run.own(hub)),
-            "authority": Values(run.own(authority)),
+            "hub": run.column(hub),
+            "authority": run.column(authority),
         }

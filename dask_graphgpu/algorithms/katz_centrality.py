@@ -116,4 +116,4 @@ class KatzCentrality(Iterated):
         if self.normalized and run.num_vertices:
             x = x / run.most(x)  # the squares of these are no longer beyond floats, nor all 0
             x = x / np.sqrt(run.total(x * x))
-        return {"vertex": Values(run.vertices), "katz_centrality": Values(x.take(run.rows))}
+        return {"vertex": Values(run.vertices), "katz_centrality": run.column(x)}

@@ -126,4 +126,4 @@ class NeuralNetwork(Iterated):
         if self.strength is not None:
             view, kind = view.with_edge_column("strength", self.strength), "strength"
         activation = self.iterate(run, view, program(kind), columns)
-        return {"vertex": Values(run.vertices), "activation": Values(activation.take(run.rows))}
+        return {"vertex": Values(run.vertices), "activation": run.column(activation)}

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from dask_graphgpu.algorithms.algorithm import Resumable, as_plain_ids
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.arguments import as_mapping, check_whole, said
@@ -116,14 +114,15 @@ class RunProgram(Resumable):
             max_supersteps=self.max_supersteps,
         )
         state = run.engine.run(program, view, options)
-        rows = run.rows
-        reached: np.ndarray | None = None if state.reached is None else state.reached.take(rows)
-        fields = {_key(name): Values(state[name].take(rows), reached) for name in self._shown()}
+        reached = None if state.reached is None else run.own(state.reached)
+        fields = {
+            _key(name): Values(run.own(state[name]), reached, fresh=True) for name in self._shown()
+        }
         self._check_ids(run, fields)
         if numbered:
             for name, field in self._shown().items():
                 if field.dtype == "id":
-                    fields[_key(name)] = Values(rows.take(fields[_key(name)].data), reached)
+                    fields[_key(name)] = Values(run.rows.take(fields[_key(name)].data), reached)
         return {"vertex": Values(run.vertices), **fields}
 
     def _sees_ids(self) -> bool:

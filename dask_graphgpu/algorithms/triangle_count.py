@@ -46,4 +46,4 @@ class TriangleCount(Algorithm):
 
     def run(self, run: Run) -> Table:
         triangles = run.engine.triangles(run.staying, report=run.report)
-        return {"vertex": Values(run.vertices), "triangles": Values(run.own(triangles))}
+        return {"vertex": Values(run.vertices), "triangles": run.column(triangles)}

@@ -56,14 +56,14 @@ class WeightedDegree(Algorithm):
         return {"vertex": ColumnType("vertex"), **named, "weighted_degree": number}
 
     def run(self, run: Run) -> Table:
-        view, rows = run.view, run.rows
+        view = run.view
         table = {"vertex": Values(run.vertices)}
         if view.directed:
-            sides = [view.weighted_degrees(side).take(rows) for side in ("in", "out")]
-            table["weighted_in_degree"], table["weighted_out_degree"] = map(Values, sides)
+            sides = [run.column(view.weighted_degrees(side)) for side in ("in", "out")]
+            table["weighted_in_degree"], table["weighted_out_degree"] = sides
         else:
-            sides = [x.take(rows) for x in (view.weighted_degrees("out"), view.loop_weights())]
-        table["weighted_degree"] = Values(_added(*sides))
+            sides = [run.column(x) for x in (view.weighted_degrees("out"), view.loop_weights())]
+        table["weighted_degree"] = Values(_added(*(side.data for side in sides)), fresh=True)
         return table
 
 

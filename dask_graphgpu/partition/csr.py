@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphgpu.kernels import cpu as kernels
-from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks, num_threads
+from dask_graphgpu.kernels.cpu.threads import copy_blocks, even_blocks, for_blocks, num_threads
 from dask_graphgpu.partition.row_sort import RowSort, as_bits, each, num_blocks, to_move
 
 _BLOCK = 1 << 16  # entries of `at_ends`
@@ -249,7 +249,7 @@ def at_ends(values: np.ndarray, ends: np.ndarray) -> np.ndarray:
             last = min(first + _BLOCK, hi)
             found[first:last] = values.take(ends[first:last])
 
-    for_blocks(take, even_blocks(len(ends)))
+    for_blocks(take, copy_blocks(len(ends), found.itemsize))
     return found
 
 
@@ -289,7 +289,7 @@ def all_below(n: int, dtype: Any) -> np.ndarray:
     def fill(lo: int, hi: int) -> None:
         made[lo:hi] = np.arange(lo, hi, dtype=dtype)
 
-    for_blocks(fill, even_blocks(n))
+    for_blocks(fill, copy_blocks(n, made.itemsize))
     return made
 
 

@@ -12,6 +12,8 @@ from dask_graphgpu.exchange.alone import ALONE, NoBorder
 from dask_graphgpu.exchange.border import Border
 from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.device.elements import converted
+from dask_graphgpu.partition.device.elements import lengths as lengths_of
 from dask_graphgpu.partition.layered import Layered, Levels
 from dask_graphgpu.partition.rows import Rows
 
@@ -231,7 +233,10 @@ class View:
         """Number of edges "out" of or "in" to each vertex, or "both" added; int64, not to be written to."""
 
         def lengths(adjacency: Adjacency) -> np.ndarray:
-            return adjacency.degrees.astype(np.int64, copy=False)  # of 32-bit offsets on the device
+            if not self.on_device:
+                return adjacency.degrees
+            wide: np.ndarray = converted(lengths_of(adjacency.offsets), np.int64)
+            return wide
 
         def counts(_: Adjacency) -> np.ndarray:
             return self.rows.counts("neighbours")

@@ -36,6 +36,9 @@ BLOCKS_PER_THREAD = 4
 # about 20 us, in which one thread does this many simple steps.
 LITTLE_WORK = 1 << 14
 
+# Bytes that a thread copies at once, at least.
+_COPIED = 1 << 20
+
 
 _allowed = threading.local()
 
@@ -196,6 +199,16 @@ def _bounds(inner: NDArray[np.int64], n: int, multiple: int) -> NDArray[np.int64
     inner = inner // multiple * multiple
     inner = np.unique(inner[(inner > 0) & (inner < n)])
     return np.concatenate([[0], inner, [n]]).astype(np.int64)
+
+
+def copy_blocks(n: int, itemsize: int) -> NDArray[np.int64]:
+    """As `even_blocks`, of items of so many bytes that NumPy copies: a megabyte a block, or more.
+
+    A thread holds the GIL between two such copies: with 64 KiB each, 32 threads brought 67 MB into memory that nobody
+    had touched in 29 ms, and one thread alone in 12.
+    """
+    blocks = min(num_threads() * BLOCKS_PER_THREAD, max(1, n * itemsize // _COPIED))
+    return np.arange(blocks + 1) * n // blocks
 
 
 def for_blocks(kernel: Callable[..., Any], bounds: NDArray[np.int64], *args: Any) -> list[Any]:

@@ -129,9 +129,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 2)
 
 // The pairs of sorted keys, each of which begins at its place in `starts` and ends where the next
 // one does, and their coefficients; a thread a pair.
-extern "C" __global__ void
-    coefficients(const uint64 *keys, const uint64 *starts, uint64 pairs, uint32 bits,
-                 const ID *order, const OFFSET *offsets, ID *first, ID *second, double *values) {
+extern "C" __global__ void coefficients(const uint64 *keys, const uint64 *starts, uint64 pairs,
+                                        uint32 bits, const ID *order, const OFFSET *offsets,
+                                        ID *first, ID *second, double *values) {
     for (uint64 i = thread_rank(); i < pairs; i += num_threads()) {
         uint64 key = keys[starts[i]], both = starts[i + 1] - starts[i];
         ID u = order[key >> bits], v = order[key & (((uint64)1 << bits) - 1)];

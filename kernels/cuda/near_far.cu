@@ -391,22 +391,21 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) near_far(Run run
     __syncthreads();
     while (c.phase != DONE && c.steps_left > 0) {
         Team team = team_of(c);
-        if (!team.alone) {
+        if (team.alone)
+            barrier(WAIT, c, lists, passed); // all have read what block 0 is going to change
+        // One call for both ways: it is most of the kernel, and takes long to compile.
+        bool goes_on = !team.alone || blockIdx.x == 0;
+        while (goes_on) {
             step(run, lists, c, stage, team);
-            barrier(DECIDE, c, lists, passed);
-            continue;
+            if (!team.alone)
+                break;
+            __syncthreads();
+            if (warp_in_block() == 0)
+                make_control(c, lists);
+            __syncthreads();
+            goes_on = c.alone && c.phase != DONE && c.steps_left > 0;
         }
-        barrier(WAIT, c, lists, passed); // all have read what block 0 is going to change
-        if (blockIdx.x == 0) {
-            do {
-                step(run, lists, c, stage, team);
-                __syncthreads();
-                if (warp_in_block() == 0)
-                    make_control(c, lists);
-                __syncthreads();
-            } while (c.alone && c.phase != DONE && c.steps_left > 0);
-        }
-        barrier(READ, c, lists, passed);
+        barrier(team.alone ? READ : DECIDE, c, lists, passed);
     }
 }
 

@@ -106,30 +106,33 @@ __device__ __forceinline__ bool clear_bit(uint32 *words, uint64 i) {
 // longer `live`.
 __device__ void drop(const OFFSET *offsets, const ID *neighbours, const Worklists &lists,
                      const Slice &slice, ID *left, uint32 *live, Counts *appended, ID *slots,
-                     uint64 &read) {
+                     BlockTeam team, uint64 &read) {
     Appender appender(lists, slice, appended, slots);
-    for_edges(lists, slice, offsets, [&](ID, OFFSET edge, uint32 number, uint32 stride) {
-        ID v[BATCH];
-        bool last[BATCH], any = false;
+    for_edges(
+        lists, slice, offsets,
+        [&](ID, OFFSET edge, uint32 number, uint32 stride) {
+            ID v[BATCH];
+            bool last[BATCH], any = false;
 #pragma unroll
-        for (int j = 0; j < BATCH; ++j) {
-            last[j] = j * stride < number;
-            v[j] = last[j] ? neighbours[edge + j * stride] : 0;
-            read += last[j];
-        }
+            for (int j = 0; j < BATCH; ++j) {
+                last[j] = j * stride < number;
+                v[j] = last[j] ? neighbours[edge + j * stride] : 0;
+                read += last[j];
+            }
 #pragma unroll
-        for (int j = 0; j < BATCH; ++j) {
-            last[j] = last[j] && has_bit(live, v[j]) && atomic_add(left + v[j], (ID)-1) == 1 &&
-                      clear_bit(live, v[j]);
-            any = any || last[j];
-        }
-        if (!__any_sync(FULL_WARP, any))
-            return;
+            for (int j = 0; j < BATCH; ++j) {
+                last[j] = last[j] && has_bit(live, v[j]) && atomic_add(left + v[j], (ID)-1) == 1 &&
+                          clear_bit(live, v[j]);
+                any = any || last[j];
+            }
+            if (!__any_sync(FULL_WARP, any))
+                return;
 #pragma unroll
-        for (int j = 0; j < BATCH; ++j)
-            appender.append(last[j], v[j],
-                            last[j] ? offsets[v[j] + 1] - offsets[v[j]] : (OFFSET)0);
-    });
+            for (int j = 0; j < BATCH; ++j)
+                appender.append(last[j], v[j],
+                                last[j] ? offsets[v[j] + 1] - offsets[v[j]] : (OFFSET)0);
+        },
+        team);
     appender.flush();
 }
 
@@ -143,10 +146,12 @@ struct End {
 };
 
 // Leaves those vertices in `live` that lie on a cycle or between two, or that so many levels do not
-// come to.
+// come to. A level takes what a few reads after one another do: half of the blocks work from either
+// end, and the lists are such that short rows, too, are each a warp's, which reads them at once.
 __device__ void trim(const End (&ends)[2], uint64 n, uint32 *live, uint32 most_levels, ID *slots,
                      GridBarrier *barrier, uint32 &levels, uint64 &read) {
     __shared__ Slice slices[2];
+    const uint32 teams = gridDim.x > 1 ? 2 : 1;
     __syncthreads();
     if (threadIdx.x < 2)
         slices[threadIdx.x] = Slice{};
@@ -179,14 +184,17 @@ __device__ void trim(const End (&ends)[2], uint64 n, uint32 *live, uint32 most_l
         if ((slices[0].empty() && slices[1].empty()) || depth == most_levels)
             return;
         ++levels;
-        for (int e = 0; e < 2; ++e)
+        for (uint32 e = blockIdx.x % teams; e < 2; e += teams) {
+            BlockTeam team = {blockIdx.x / teams, (gridDim.x + teams - 1 - e % teams) / teams};
             drop(ends[e].offsets, ends[e].neighbours, ends[e].lists, slices[e], ends[e].left, live,
-                 ends[e].dropped + (depth + 1) % 3, slots, read);
+                 ends[e].dropped + (depth + 1) % 3, slots, team, read);
+        }
     }
 }
 
-// `live` and `found`: bits of all vertices; the lists of two runs. Gets the component of the giant's vertices, of all
-// others themselves, to `label`; the vertices that are left to `live` and to the lists.
+// `live` and `found`: bits of all vertices; the lists of two runs. Gets the component of the
+// giant's vertices, of all others themselves, to `label`; the vertices that are left to `live` and
+// to the lists.
 extern "C" __global__ void __launch_bounds__(512, 2)
     giant_component(const OFFSET *offsets, const ID *neighbours, const OFFSET *into_offsets,
                     const ID *into_neighbours, uint64 n, ID *queue, ID *piece_row, uint32 *piece,
@@ -236,6 +244,7 @@ extern "C" __global__ void __launch_bounds__(512, 2)
             {offsets, neighbours, lists, in_left, state->dropped[0]},
             {into_offsets, into_neighbours, others, out_left, state->dropped[1]},
         };
+        ends[0].lists.medium = ends[1].lists.medium = 1;
         trim(ends, n, live, most_trimmed, slots, barrier, trimmed, taken);
         grid_sync(barrier);
     }

@@ -22,7 +22,13 @@ from numba import njit
 
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.kernels.cpu import threads
-from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks, num_threads
+from dask_graphgpu.kernels.cpu.threads import (
+    copy_blocks,
+    edge_blocks,
+    even_blocks,
+    for_blocks,
+    num_threads,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -56,6 +62,13 @@ def test_even_blocks_cover_everything_once(n, multiple, number):
     if n >= 4 * threads.LITTLE_WORK and number > 1:
         assert len(lengths) >= 4
         assert lengths.max() - lengths.min() <= 2 * multiple
+
+
+def test_blocks_that_are_copied_are_large():
+    for n, itemsize in ((0, 8), (1, 8), (5_000_000, 8), (10_000_000, 1)):
+        bounds = copy_blocks(n, itemsize)
+        assert (bounds[0], bounds[-1]) == (0, n)
+        assert len(bounds) == 2 or np.diff(bounds).min() * itemsize >= 1 << 20
 
 
 @pytest.mark.parametrize("multiple", [1, 64])

@@ -117,7 +117,7 @@ def walks_of(
     keys, size = cupy.empty(walks, np.uint64), cupy.zeros(1, np.uint64)
     every = amount is not None
     sums = cupy.empty(walks if every else 1, np.uint64)
-    edges = int(starts[end] - starts[begin])
+    edges = int(starts[end]) - int(starts[begin])
     launch.flat(
         _kernel(rows, "walks"), edges * 32,
         (

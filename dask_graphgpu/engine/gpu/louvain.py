@@ -432,7 +432,7 @@ def modularity_of(level: Level, labels: Any, total: int, resolution: float) -> f
 
 def far_slots(level: Level, blocks: int, far_bytes: int) -> int:
     """Slots of a block's table in global memory; 0 when shared memory takes all rows."""
-    longest = int(cupy.diff(level.offsets).max())
+    longest = int(elements.lengths(level.offsets).max())
     if 2 * longest <= SHARED_SLOTS:
         return 0
     room = far_bytes // (blocks * (level.neighbours.itemsize + level.degree.itemsize))
@@ -479,5 +479,5 @@ def joined_keys(keys: Any, weights: Any | None) -> tuple[Any, Any]:
         keys.sort()
     # Where the entries of each pair of communities begin, and behind the last one.
     ends = elements.places_of(elements.changes(keys), behind=True)
-    joined = cupy.diff(ends) if weights is None else elements.sums(weights, ends)
+    joined = elements.lengths(ends) if weights is None else elements.sums(weights, ends)
     return elements.gathered(keys, ends[:-1]), joined

@@ -10,15 +10,11 @@ import cupy
 import numpy as np
 
 from dask_graphgpu.errors import OutOfDeviceMemory
-from dask_graphgpu.kernels.cpu.threads import BLOCKS_PER_THREAD, for_blocks, num_threads
+from dask_graphgpu.kernels.cpu.threads import copy_blocks, for_blocks
 from dask_graphgpu.partition.device import memory
 from dask_graphgpu.partition.paged.window import aligned
 
 REFUSED = 2  # cudaErrorMemoryAllocation
-
-# Bytes that a thread copies at once. It holds the GIL between two such copies: with 64 KiB each, 32
-# threads brought 67 MB into memory that nobody had touched in 29 ms, and one thread alone in 12.
-_LEAST = 1 << 20
 
 
 # Is given memory that was pinned, and its bytes.
@@ -130,5 +126,4 @@ def fill(into: np.ndarray, array: np.ndarray) -> None:
     def copy(lo: int, hi: int) -> None:
         into[lo:hi] = array[lo:hi]  # NumPy releases the GIL
 
-    blocks = min(num_threads() * BLOCKS_PER_THREAD, max(1, array.nbytes // _LEAST))
-    for_blocks(copy, np.arange(blocks + 1) * len(array) // blocks)
+    for_blocks(copy, copy_blocks(len(array), array.itemsize))

@@ -89,8 +89,11 @@ def trussness(view: View, report: Report) -> tuple[Any, Any, Any]:
         "peel", supersteps=rounds, frontier=n, edges=read,
         bytes=read * (ids.itemsize + wide.itemsize), seconds=time.perf_counter() - begun,
     )  # fmt: skip
-    first, second, supports = (here.to_caller(each) for each in found)
-    return first, second, supports.astype(np.int64) + 2
+    first, second, supports = found
+    truss = elements.added(
+        elements.converted(supports, np.int64), elements.filled(cupy, edges, 2, np.int64)
+    )
+    return here.to_caller(first), here.to_caller(second), here.to_caller(truss)
 
 
 def _in_user_order(

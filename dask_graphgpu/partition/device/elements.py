@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
+from dask_graphgpu.kernels.cpu.threads import copy_blocks, for_blocks
 from dask_graphgpu.partition.device.launching import TILE, Struct, column, contiguous, launch
 from dask_graphgpu.partition.device.module import module_of
 
@@ -80,7 +80,7 @@ def added(a: Any, b: Any) -> Any:
     def add(lo: int, hi: int) -> None:
         np.add(a[lo:hi], b[lo:hi], out=out[lo:hi])
 
-    for_blocks(add, even_blocks(len(a)))
+    for_blocks(add, copy_blocks(len(a), out.itemsize))
     return out
 
 

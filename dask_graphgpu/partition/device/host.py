@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
+from dask_graphgpu.kernels.cpu.threads import copy_blocks, for_blocks
 from dask_graphgpu.partition.as_given import AsGiven
 from dask_graphgpu.partition.chunk import to_host
 
@@ -55,7 +55,7 @@ def to_new_memory(array: Any) -> np.ndarray:
         event.synchronize()
         if k + 1 < len(starts):
             coming = fetched(k + 1)
-        for_blocks(_copy, even_blocks(len(room)), room, there[start : start + len(room)])
+        for_blocks(_copy, copy_blocks(len(room), 1), room, there[start : start + len(room)])
     return host
 
 
@@ -92,7 +92,7 @@ def to_device(array: Any) -> Any:
         if gone[k % 2] is not None:
             gone[k % 2].synchronize()
         room = rooms[k % 2][: len(part)]
-        for_blocks(_copy, even_blocks(len(part)), part, room)
+        for_blocks(_copy, copy_blocks(len(part), 1), part, room)
         there[start : start + len(part)].set(room)
         gone[k % 2] = cupy.cuda.Event(disable_timing=True)
         gone[k % 2].record()

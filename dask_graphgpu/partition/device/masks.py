@@ -33,6 +33,7 @@ def count_nan(values: Any) -> int:
     """How many of some floats are NaN."""
     bits = np.dtype(f"u{values.dtype.itemsize}")
     # As integers those above infinity are NaN and whatever is negative: of most weights there are none.
-    if not len(values) or values.view(bits).max() <= np.array(np.inf, values.dtype).view(bits):
+    infinity = int(np.array(np.inf, values.dtype).view(bits))
+    if not len(values) or int(values.view(bits).max()) <= infinity:
         return 0
     return count_true(values != values)

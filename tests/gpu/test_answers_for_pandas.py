@@ -1,0 +1,53 @@
+"""Graphs of pandas frames on the GPU: answers are put into the user's order there, and are the CPU engine's."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dask_graphgpu  # noqa: F401
+
+pytestmark = pytest.mark.gpu
+
+SOME = [7, 12, 30]
+CALLS = {
+    "bfs": lambda g: g.bfs(7, predecessor=True),
+    "bfs to some": lambda g: g.bfs(7, target=SOME),
+    "bfs from some": lambda g: g.bfs(SOME),
+    "sssp": lambda g: g.sssp(7),
+    "sssp from some": lambda g: g.sssp(SOME, predecessor=True),
+    "components": lambda g: g.weakly_connected_components(),
+    "strong components": lambda g: g.strongly_connected_components(),
+    "cores": lambda g: g.core_number(),
+    "degrees": lambda g: g.degree(),
+    "forest": lambda g: g.minimum_spanning_forest(),
+    "pagerank": lambda g: g.pagerank(weighted=True),
+    "triangles": lambda g: g.triangle_count(),
+    "labels": lambda g: g.label_propagation(3),
+    "betweenness": lambda g: g.betweenness_centrality(SOME),
+}
+
+
+@pytest.fixture(params=[True, False], ids=["directed", "undirected"])
+def graphs(request):
+    """By degree on both engines, so that dense ids are not in the order of the user's."""
+    rng = np.random.default_rng(0)
+    edges = pd.DataFrame({"src": rng.zipf(1.5, 4000) % 700 + 7, "dst": rng.integers(7, 707, 4000)})
+    edges["weight"] = rng.integers(1, 9, len(edges)).astype("float32")
+    return [
+        edges.graph(engine=engine, directed=request.param).persist() for engine in ("gpu", "cpu")
+    ]
+
+
+def test_answers_are_those_of_the_cpu(graphs):
+    for name, call in CALLS.items():
+        found, wanted = (call(graph) for graph in graphs)
+        pd.testing.assert_frame_equal(found, wanted, rtol=1e-6, obj=name)
+
+
+def test_a_frame_may_be_written_to(graphs):
+    for name, call in CALLS.items():
+        found = call(graphs[0])
+        before = found.copy()
+        for column in found.columns:
+            found.loc[:, column] = found[column].iloc[0]
+        pd.testing.assert_frame_equal(call(graphs[0]), before, obj=name)
