@@ -118,6 +118,10 @@ def _feature(method: str, given: dict[str, Any], schema: EdgeSchema) -> Feature:
             raise InvalidArgument(
                 "features have one row for each vertex of the graph, and labels= may have others: call the method"
             )
+        if getattr(algorithm, "since", None) is not None:
+            raise InvalidArgument(
+                "features are made of the whole graph: leave start= and since= out, or call the method"
+            )
         if getattr(algorithm, "levels", False):
             raise InvalidArgument(
                 "features have one row for each vertex, and levels= has one for each level: call the method"

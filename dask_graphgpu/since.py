@@ -28,11 +28,11 @@ from dask_graphgpu.io.reads import folders_read
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.partition.cores_since import cores_since
-from dask_graphgpu.partition.partition import Partition
+from dask_graphgpu.partition.empty import EmptyPartition
 from dask_graphgpu.partition.regrouped import regrouped
 from dask_graphgpu.partition.string_entries import taken
 from dask_graphgpu.partition.united_groups import Grouped, united
-from dask_graphgpu.store.changes import check_known, growth_since
+from dask_graphgpu.store.changes import check_known, growth_since, rows_since
 from dask_graphgpu.store.saved import Saved, open_growth, open_partition
 
 # Of each method the argument that takes its earlier result, and the column of that.
@@ -41,6 +41,8 @@ _GIVEN: dict[type, tuple[str, str]] = {
     WeaklyConnectedComponents: ("labels", "component"),
 }
 
+# Core numbers are made anew at once where more rows have come and gone than so many, and than this part of all.
+_FEW, _PART = 1 << 12, 512
 # What to do where there is no log.
 _WITHOUT = {
     "labels": "give labels= to the graph of the edges that are new",
@@ -114,19 +116,21 @@ def _cores(
         raise InvalidArgument(
             f"start: {given.type} in place of core numbers, which are integers of at least 0"
         )
-    growth = open_growth(_path(saved), saved.fingerprint)
-    size, news = growth.size, growth_since(saved, since)
-    found = cores_since(growth, news, ids, np.asarray(given.cast(pa.int64())))
+    found = None
+    if rows_since(saved, since) <= max(saved.rows // _PART, _FEW):
+        growth, news = open_growth(_path(saved), saved.fingerprint), growth_since(saved, since)
+        found = cores_since(growth, news, ids, np.asarray(given.cast(pa.int64())))
+        del growth, news
     if found is not None:
-        execute.tell_of_no_run("core_number", size.rows, size.vertices)
+        execute.tell_of_no_run("core_number", saved.rows, saved.vertices)
         vertices, core = found
         values: Table = {"core_number": Values(core)}
         return in_parts(columns, of, schema, {"vertex": vertices}, values)
-    del growth, news
     partition = open_partition(_path(saved), saved.fingerprint)
-    assert isinstance(partition, Partition)  # with edges, which were too many
+    if isinstance(partition, EmptyPartition):
+        return hand_in([execute.results_of(schema).empty_frame(columns, schema)] * of)
     table, numbers = execute.execute(CoreNumber(), partition, schema, Needs(), "cpu", {})
-    cuts = pairwise(bounds_of(size.vertices, of))
+    cuts = pairwise(bounds_of(saved.vertices, of))
     made = execute.results_of(schema)
     return hand_in([made.to_frame(table, columns, numbers, schema, slice(*cut)) for cut in cuts])
 

@@ -186,8 +186,9 @@ class PageRank(Resumable):
         Type of the ranks; float32 takes half of the memory and has half of the digits.
     method : {"power", "delta"}
         How: "power" has all vertices send in every iteration, "delta" only those with something to
-        hand out. Delta pays where these are few, as with a personalization of few vertices; else
-        an iteration of it costs more, and it takes about as many.
+        hand out. Delta pays where these are few, as with a personalization of few vertices, or from a ``start`` where
+        new edges are near each other; else an iteration of it costs more, and it takes about as many from a ``start``,
+        and more from nothing.
     start : frame or str, optional
         Ranks to begin with, such as an earlier result of a graph that has changed little: a frame with the id column(s)
         and one more column, or the name of a column of the vertices frame. Not negative; scaled to sum 1. Vertices that

@@ -23,8 +23,9 @@ from dask_graphgpu.engine.joined_pairs import (
     code_degrees,
     joined_pairs,
 )
+from dask_graphgpu.engine.room import require_room
 from dask_graphgpu.engine.triads import TRIADS, TRIANGLE_OF
-from dask_graphgpu.engine.whole_edges import check_number, everywhere, require_room
+from dask_graphgpu.engine.whole_edges import check_number, everywhere
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
 from dask_graphgpu.partition.chunk import to_host

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from dask_graphgpu.engine.joined_pairs import BACK, by_degree, code_degrees, joined_pairs
-from dask_graphgpu.engine.whole_edges import check_number, everywhere, require_room
+from dask_graphgpu.engine.room import require_room
+from dask_graphgpu.engine.whole_edges import check_number, everywhere
 from dask_graphgpu.errors import IntegerOverflow
 from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.kernels.cpu.threads import edge_blocks

@@ -16,7 +16,7 @@ from dask_graphgpu.engine import motif_classes as forms
 from dask_graphgpu.engine.joined_rows import JoinedRows
 from dask_graphgpu.engine.motif_classes import MotifClasses, motif_classes
 from dask_graphgpu.engine.motif_counts import induced, tables
-from dask_graphgpu.engine.whole_edges import require_room
+from dask_graphgpu.engine.room import require_room
 from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks

@@ -21,9 +21,3 @@ def check_number(number: int, what: str, of: str = "vertices") -> None:
 def everywhere(ranks: Ranks, array: Any) -> Any:
     """What all ranks have of an array. Collective."""
     return array if ranks.size == 1 else np.concatenate(ranks.all_gather(array))
-
-
-def require_room(view: Any, num_bytes: int, what: str) -> None:
-    """Raise LimitTooSmall where edges lie on disk, and so much is more than memory may hold."""
-    if view.paged:
-        view.given().limits.require(num_bytes, what)

@@ -20,12 +20,15 @@ from dask_graphgpu.store.source import inputs_of
 
 # Methods that go on from an earlier result, and the argument that takes it.
 _ARGUMENTS = {
+    "core_number": "start",
     "label_propagation": "initial",
     "leiden": "initial",
     "louvain": "initial",
     "pagerank": "start",
     "weakly_connected_components": "labels",
 }
+# Of these methods only with the generation that it is of.
+_SINCE = ("core_number", "weakly_connected_components")
 _SHAPE = {"began": str, "generation": is_count, "step": str}
 
 
@@ -78,7 +81,7 @@ def beginning(
     if before["began"] != now["began"]:
         return EarlierResult.in_full("the earlier result is of a graph that was built anew since")
     since, more = before["generation"], {}
-    if argument == "labels":
+    if step.algorithm in _SINCE:
         more["since"] = since
         try:
             check_known(graph, since)

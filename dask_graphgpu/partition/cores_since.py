@@ -97,6 +97,10 @@ def _numbers_before(
 
     ``table`` , ``place`` , ``there`` : see `merged_ids`.
     """
+    core = np.zeros(growth.num_numbered, np.int64)
+    if all(one.equals(other) for one, other in zip(table, ids, strict=True)):
+        core[there] = before[place[there]]
+        return core, np.zeros(len(core), bool)
     try:
         columns, (now, given) = merged_tables(
             [table, list(ids)], "the graph's ids and those of start"
@@ -118,7 +122,6 @@ def _numbers_before(
         [column.take(pa.array(strange)) for column in columns]
     )
     unknown = int(np.count_nonzero(~found)) + int(np.count_nonzero(~gone[rows[found]]))
-    core = np.zeros(growth.num_numbered, np.int64)
     core[there] = known[now][place[there]]
     new = core < 0
     if unknown:

@@ -42,6 +42,16 @@ def check_known(saved: Saved, since: int) -> None:
     manifest.look(saved.path, SAVED, lambda folder: _known(folder, saved, since))
 
 
+def rows_since(saved: Saved, since: int) -> int:
+    """How many rows updates have added since one, and how many pairs of ends they have removed."""
+
+    def found(folder: OpenFolder) -> int:
+        content = _known(folder, saved, since)
+        return sum(content["files"][name]["length"] for name in _names(content, since))
+
+    return manifest.look(saved.path, SAVED, found)
+
+
 def growth_since(saved: Saved, since: int) -> Growth:
     """All that has changed since an update, as if there had been nothing before.
 
@@ -52,9 +62,7 @@ def growth_since(saved: Saved, since: int) -> Growth:
 
     def found(folder: OpenFolder) -> list[Tables]:
         content = _known(folder, saved, since)
-        log = content["updates"]["log"]
-        names = [e[what] for e in log if e["number"] > since for what in ("added", "removed")]
-        folder.fetch([name for name in names if name is not None])
+        folder.fetch(_names(content, since))
         try:
             return open_log(folder, content, since)()
         except (ValueError, pa.ArrowException) as error:
@@ -81,6 +89,12 @@ def _known(folder: OpenFolder, saved: Saved, since: int) -> dict[str, Any]:
             f"{first} to {updates['generation']}; begin from the whole graph"
         )
     return content
+
+
+def _names(content: dict[str, Any], since: int) -> list[str]:
+    """Files of the log that say what updates after one have changed."""
+    later = [entry for entry in content["updates"]["log"] if entry["number"] > since]
+    return [entry[what] for entry in later for what in ("added", "removed") if entry[what]]
 
 
 def _carried(saved: Saved) -> dict[str, str]:

@@ -26,16 +26,21 @@ def cores(graph, **given):
     deltas=st.lists(st.tuples(PAIRS, PAIRS), min_size=20, max_size=20),
     directed=st.booleans(),
     kind=st.sampled_from(sorted(IDS)),
-    order=st.sampled_from(["input", "degree"]),
+    options=st.fixed_dictionaries(
+        {
+            "order": st.sampled_from(["input", "degree"]),
+            "layout": st.sampled_from(["rows", "layered"]),
+        }
+    ),
     listed=st.booleans(),
     draw=st.randoms(use_true_random=False),
 )
 def test_a_chain_of_updates_gives_what_the_whole_graph_gives(
-    first, deltas, directed, kind, order, listed, draw, tmp_path_factory
+    first, deltas, directed, kind, options, listed, draw, tmp_path_factory
 ):
     path, ids = tmp_path_factory.mktemp("since") / "saved", IDS[kind]
     vertices = pd.DataFrame({"vertex": ids([3, 13])}) if listed else None
-    frame_of(first, ids).graph(directed=directed, vertices=vertices, order=order).save(path)
+    frame_of(first, ids).graph(directed=directed, vertices=vertices, **options).save(path)
     graph = dg.load(path)
     kept, compacted = [cores(graph)], 0
     for added, removed in deltas:
@@ -100,6 +105,10 @@ def test_more_edges_than_peeling_reads_are_peeled(tmp_path, runs, monkeypatch, d
     monkeypatch.setattr(cores_since._Changed, "most", lambda _: 1000)
     pd.testing.assert_frame_equal(cores(graph, start=old, since=0), found)
     assert len(runs) == 1
+    monkeypatch.setattr(since, "_FEW", 999)  # then it is not even tried
+    monkeypatch.setattr(since, "cores_since", None)
+    pd.testing.assert_frame_equal(cores(graph, start=old, since=0), found)
+    assert len(runs) == 2
     pd.testing.assert_frame_equal(cores(graph), found)
 
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+import dask
 import pandas as pd
 import pytest
 from hypothesis import given, settings
@@ -10,7 +11,7 @@ from scipy.stats import chisquare
 from strategies import KINDS, edge_lists
 
 import dask_graphgpu  # noqa: F401  puts .graph on frames
-from dask_graphgpu.errors import InvalidArgument, UnknownVertex
+from dask_graphgpu.errors import InvalidArgument, LimitTooSmall, UnknownVertex
 
 STAR = pd.DataFrame({"src": range(1, 31), "dst": 0})
 
@@ -27,6 +28,18 @@ def test_with_replacement():
     found = STAR.graph().neighbor_sample([0] * 300, fanout=[40], replace=True, batch_size=1)
     assert found.groupby("batch").size().tolist() == [40] * 300
     assert chisquare(found["src"].value_counts().reindex(range(1, 31), fill_value=0)).pvalue > 1e-3
+
+
+def test_more_draws_than_memory_holds_are_refused():
+    graph = STAR.graph()
+    many = {"fanout": [2**31 - 1], "replace": True, "batch_size": 1}
+    with pytest.raises(LimitTooSmall, match=r"edges that are drawn need .* the machine has"):
+        graph.neighbor_sample([0] * 3000, **many)
+    with (
+        dask.config.set({"graphgpu.host-memory-limit": "64 MiB"}),
+        pytest.raises(LimitTooSmall, match=r"host-memory-limit is 67,108,864"),
+    ):
+        graph.neighbor_sample([0], **{**many, "fanout": [2_000_000]})
 
 
 def test_layout():

@@ -4,10 +4,12 @@
 
 Components are from Parquet to Parquet, in this process: of all edges; and of a hundredth of them, drawn at random,
 with ``labels`` of the others. Pairs are strings, as `entities.py` makes them. Of ranks it is iterations to a tolerance,
-and the edges that they read, from nothing and from the ranks without the new edges; of cores how much of the graph may
-have changed: edge ends at vertices of which more neighbours than their old number have no lower one. ``--graphs`` :
-Parquet files of directed edges beside R-MAT. `gpu_new_edges.py` has the same on a GPU. Seconds are the least of ``--turns``, and those of processors, which
-other work on the machine lengthens less.
+and the edges that they read, from nothing and from the ranks without the new edges. Core numbers are of a saved graph
+that takes 100, 1,000 and a hundredth of its edges, loaded and to a frame: of the whole, and ``since`` the update.
+``--graphs`` : Parquet files of directed edges beside R-MAT; ``--grid`` : so many vertices on each side of a grid of
+which two thirds of the edges are there, as a road network. Seconds are the least of ``--turns``, and those of
+processors, which other work on the machine lengthens less. `gpu_new_edges.py` has components, ranks and communities on
+a GPU.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import dask.dataframe as dd
 import numpy as np
@@ -97,24 +100,40 @@ def compare_ranks(graph: BenchmarkGraph, tolerance: float) -> Iterator[str]:
         yield f"| {' | '.join(cells)} |"
 
 
-def compare_cores(graph: BenchmarkGraph) -> str:
-    """A row: parts of the vertices whose number is higher, and of the edge ends that would have to be looked at."""
-    edges = pd.read_parquet(graph.path, columns=["src", "dst"])
-    edges = edges[edges["src"] != edges["dst"]]
-    n = int(edges.max().max()) + 1
-    number = []
-    for some in (edges[~drawn(len(edges))], edges):
-        found = some.graph(directed=False).core_number()
-        number.append(np.zeros(n, np.int64))
-        number[-1][found["vertex"]] = found["core_number"]
-    low, high = edges.min(axis=1).to_numpy(), edges.max(axis=1).to_numpy()
-    low, high = np.divmod(np.unique(low * n + high), n)
-    ends, others = np.concatenate([low, high]), np.concatenate([high, low])
-    old, new = number
-    degree = np.bincount(ends, minlength=n)
-    may = np.bincount(ends[old[others] >= old[ends]], minlength=n) > old
-    rose = (new > old)[degree > 0].mean()
-    return f"| {graph.name} | {rose:.0%} | {degree[may].sum() / degree.sum():.0%} |"
+def compare_cores(name: str, edges: pd.DataFrame, folder: Path, turns: int) -> Iterator[str]:
+    """Rows: seconds, and those of processors, of all and from the numbers before; the answers are the same."""
+    order = np.random.default_rng(5).permutation(len(edges))
+    for number in (100, 1000, len(edges) // _PART):
+        new = np.zeros(len(edges), bool)
+        new[order[:number]] = True
+        path = folder / f"cores {name} {number}"
+        edges[~new].graph(directed=False).save(path)
+        old = dask_graphgpu.load(path).core_number().compute()
+        dask_graphgpu.load(path).append(edges[new])
+        frames: list[pd.DataFrame] = []
+
+        def found(path: Path = path, frames: list[pd.DataFrame] = frames, **given: Any) -> None:
+            frames.append(dask_graphgpu.load(path).core_number(**given).compute())
+
+        taken = []
+        for given in ({}, {"start": old, "since": 0}):
+            found(**given)
+            taken.append(measured(lambda given=given, found=found: found(**given), turns))
+        assert frames[0].equals(frames[-1])
+        cells = [f"{wall:.2f} ({processor:.2f})" for wall, processor in taken]
+        times = taken[0][1] / taken[1][1]
+        yield f"| {name} | {number:,} | {' | '.join(cells)} | {times:.1f} |"
+
+
+def grid_edges(side: int) -> pd.DataFrame:
+    """Edges of a grid, of which a third is missing, in any order."""
+    place = np.arange(side * side).reshape(side, side)
+    ends = [
+        np.concatenate([place[:, a].ravel(), place[b].ravel()])
+        for a, b in ((np.s_[:-1], np.s_[:-1]), (np.s_[1:], np.s_[1:]))
+    ]
+    edges = pd.DataFrame({"src": ends[0], "dst": ends[1]})
+    return edges.sample(frac=2 / 3, random_state=1, ignore_index=True)
 
 
 def main() -> None:
@@ -123,6 +142,7 @@ def main() -> None:
     parser.add_argument("--scales", type=int, nargs="*", default=[20])
     parser.add_argument("--pairs", type=float, nargs="*", default=[5], help="millions")
     parser.add_argument("--graphs", type=Path, nargs="*", default=[])
+    parser.add_argument("--grid", type=int, nargs="*", default=[])
     parser.add_argument("--parts", nargs="*", default=_PARTS, choices=_PARTS)
     parser.add_argument("--tolerances", type=float, nargs="*", default=[1e-6, 1e-9])
     parser.add_argument("--turns", type=int, default=3)
@@ -143,9 +163,17 @@ def main() -> None:
                     for row in compare_ranks(graph, tolerance):
                         print(row, flush=True)
         if "cores" in options.parts:
-            print("\n| cores of | vertices that rise | edge ends to look at |\n| --- | --- | --- |")
+            print(
+                "\n| cores of | new edges | all, s | since, s | times |\n| --- | --- | --- | --- | --- |"
+            )
             for graph in [*graphs, *more]:
-                print(compare_cores(graph), flush=True)
+                edges = pd.read_parquet(graph.path, columns=["src", "dst"])
+                for row in compare_cores(graph.name, edges, folder, options.turns):
+                    print(row, flush=True)
+            for side in options.grid:
+                name, edges = f"grid of {side} x {side}", grid_edges(side)
+                for row in compare_cores(name, edges, folder, options.turns):
+                    print(row, flush=True)
 
 
 def print_components(

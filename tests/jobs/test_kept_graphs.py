@@ -157,6 +157,9 @@ def test_methods_go_on_from_their_own_result_and_others_run_on_the_saved_graph(f
         night(number)
         _, done = run("pagerank", "edges", "--saved", "graph", "--output", "ranks")
         assert done.get("since") == (0 if number else None)
+        words = ("edges", "--saved", "graph", "--output", "cores")
+        assert run("core-number", *words)[1].get("since") == (0 if number else None)
+        pd.testing.assert_frame_equal(result("cores"), in_full("core-number"))
         for method in ("louvain", "leiden", "label-propagation"):
             words = ("edges", "--undirected", "--saved", "both", "--output", method)
             assert run(method, *words)[1].get("since") == (0 if number else None)

@@ -15,7 +15,7 @@ import numpy as np
 
 from dask_graphgpu.engine import cycle_search
 from dask_graphgpu.engine.cycle_search import Core, CycleRule, Found
-from dask_graphgpu.engine.whole_edges import require_room
+from dask_graphgpu.engine.room import require_room
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.chunk import to_host

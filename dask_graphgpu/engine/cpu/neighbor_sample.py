@@ -13,8 +13,8 @@ import time
 import numpy as np
 
 from dask_graphgpu.engine.cpu.rows_by_id import Part, RowsById
+from dask_graphgpu.engine.room import require_room
 from dask_graphgpu.engine.walking import SampleRule, edges_up_to
-from dask_graphgpu.engine.whole_edges import require_room
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
 from dask_graphgpu.partition.csr import offsets_of

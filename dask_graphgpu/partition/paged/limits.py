@@ -85,7 +85,7 @@ def pages_asked(directories: int, page_bytes: int) -> int:
 
 def configured() -> Limits | None:
     """The limits of Dask's configuration; None: there is none."""
-    memory = config.memory("host-memory-limit", _machine, "the machine's")
+    memory = config.memory("host-memory-limit", machine_memory, "the machine's")
     if memory is None:
         return None
     page = config.num_bytes("page-bytes")
@@ -101,7 +101,7 @@ def in_memory_bytes(rows: int, carried: int, *, directed: bool) -> int:
     return rows * (_BUILT + 2 * carried) * (1 if directed else 2)
 
 
-def _machine() -> int:
+def machine_memory() -> int:
     """Bytes of memory of the machine."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
