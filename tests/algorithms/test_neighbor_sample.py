@@ -4,7 +4,7 @@ from collections import Counter
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 from strategies import KINDS, edge_lists
@@ -53,7 +53,6 @@ def test_in_every_place(place):
     )
 
 
-@settings(max_examples=40)
 @given(
     graph=edge_lists(weights=[None, "int64"], kinds=KINDS),
     ranks=st.sampled_from([1, 3]),

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from engine_programs import LABELS
 from engines import RANKS, on_one_cpu
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import partitioned
 
@@ -89,7 +89,6 @@ def assert_same(call, graph, ends, wanted, name):
     pd.testing.assert_frame_equal(found, wanted, obj=name, check_exact=True)
 
 
-@settings(max_examples=15)
 @given(
     seed=st.integers(0, 2**32 - 1),
     vertices=st.integers(2, 40),

@@ -128,7 +128,9 @@ def test_no_other_method_is_here():
 def test_what_is_not_read_is_not_judged(odd, directed, tmp_path):
     """Each method in a few places, by turns: in every one with some weights, and with all weights somewhere."""
     # A weight tells rows in opposite directions apart: here there are none.
-    plain = ENDS.assign(weight=1).graph(directed=directed, vertices=VERTICES).persist(columns="toll")
+    plain = (
+        ENDS.assign(weight=1).graph(directed=directed, vertices=VERTICES).persist(columns="toll")
+    )
     places = list(graphs(odd, tmp_path, directed=directed).items())
     turn = [*ODD].index(odd) + directed
     for number, (name, call) in enumerate(UNREAD_CALLS.items()):

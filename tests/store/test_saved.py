@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 from cluster_cases import addresses
 from distributed import Client
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import dask_graphgpu
@@ -158,7 +158,6 @@ def test_dense_ids_of_64_bits(tmp_path):
         pd.testing.assert_frame_equal(computed(call(loaded)), call(REPEATED.graph()))
 
 
-@settings(max_examples=20)
 @given(
     edges=st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8), st.integers(0, 5)), min_size=1),
     directed=st.booleans(),
