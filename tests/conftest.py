@@ -16,14 +16,15 @@ pytest_plugins = ["places"]
 
 # The first example of a test compiles kernels; how long an example takes says nothing. A failing
 # example is printed as a line that repeats it. Examples differ from run to run, so a few each time will do.
-settings.register_profile(
-    "suite",
-    deadline=None,
-    max_examples=40,
-    suppress_health_check=[HealthCheck.too_slow],
-    print_blob=True,
-)
-settings.load_profile("suite")
+for _name, _examples in {"suite": 15, "long": 300}.items():
+    settings.register_profile(
+        _name,
+        deadline=None,
+        max_examples=_examples,
+        suppress_health_check=[HealthCheck.too_slow],
+        print_blob=True,
+    )
+settings.load_profile("suite")  # not with --hypothesis-profile long
 
 # A shell has what it runs in the background ignore Ctrl-C, and so would the processes that tests start and interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -207,7 +207,7 @@ def afterwards(s3, kind, i):
 
 
 def kills(s3, kind, number):
-    """So many kills, at requests from the first to the last; what came of them, and what was wrong."""
+    """So many kills, from the first requests to the last; what came of them, and what was wrong."""
     right = in_a_child(lambda: right_ones(kind))
     _, most = job(s3, words(kind, 1))
     _, most = job(s3, words(kind, 0))
@@ -217,7 +217,8 @@ def kills(s3, kind, number):
     came, wrong = Counter({"requests of a job": most}), []
     with reader(kind, right) as seen:
         for i in range(number):
-            at, after = 1 + i // 2 * most // max(number // 2, 1) % most, bool(i % 2)
+            pieces = max((number + 1) // 2, 1)  # of a job: in the middle of each, before and after
+            at, after = 1 + (2 * (i // 2) + 1) * most // (2 * pieces), bool(i % 2)
             line = [*words(kind, i), *["--resume"] * (kind == "checkpoint" and i % 3 > 0)]
             killed, _ = job(s3, line, at, after)
             came["killed" if killed else "ended before"] += 1

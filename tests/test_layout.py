@@ -407,17 +407,18 @@ def test_algorithms_know_neither_device_nor_scheduler(name):
 
 
 def fresh_import(folder):
-    """Import Dask, then the package of a folder, in a new interpreter; what it took and what it loaded."""
+    """Import Dask, then the package of a folder, in a new interpreter; what either took, and what the second loaded."""
     code = (
         "import json, sys, time\n"
+        "first = time.process_time()\n"
         "import dask.dataframe, distributed\n"
         "given = set(sys.modules)\n"  # Dask itself may have loaded CuPy
         "before = time.process_time()\n"
         "import dask_graphgpu\n"
-        "seconds = time.process_time() - before\n"
+        "after = time.process_time()\n"
         f"assert dask_graphgpu.__file__.startswith({str(folder)!r})\n"
         f"heavy = sorted((set(sys.modules) - given) & {HEAVY!r})\n"
-        "print(json.dumps([seconds, heavy]))\n"
+        "print(json.dumps([before - first, after - before, heavy]))\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=folder
@@ -427,12 +428,16 @@ def fresh_import(folder):
 
 def test_import_is_cheap(tmp_path):
     # Compiled as an installer does it, wherever this environment writes no bytecode by itself.
-    # Processor time, and the least of five: other work on the machine, which shares caches, only adds.
+    # Processor time, and once of five times is enough: other work on the machine, which shares caches, only adds.
+    # Where there is so much of it that Dask's own import takes longer, too, by that.
     shutil.copytree(ROOT / "dask_graphgpu", tmp_path / "dask_graphgpu")
     assert compileall.compile_dir(tmp_path, quiet=1)
-    runs = [fresh_import(tmp_path) for _ in range(5)]
-    assert {heavy for _, loaded in runs for heavy in loaded} == set()
-    assert min(seconds for seconds, _ in runs) <= 0.3
+    for _ in range(5):
+        of_dask, seconds, heavy = fresh_import(tmp_path)
+        assert heavy == []
+        if seconds <= max(0.3, 0.35 * of_dask):
+            return
+    pytest.fail(f"the import takes {seconds:.2f} s of processor time, that of Dask {of_dask:.2f} s")
 
 
 def test_rooms_say_what_they_may_import():

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from strategies import EdgeList, edge_lists, partitioned
 
@@ -57,7 +57,6 @@ def most_edges(graph):
     return adjacency(graph.n, graph.edges).sum(axis=1).max()
 
 
-@settings(max_examples=40)
 @given(graph=directed_or_once, data=st.data(), echo=st.booleans())
 def test_two_classes(graph, data, echo):
     priors = data.draw(st.lists(chances, min_size=graph.n, max_size=graph.n))
@@ -74,7 +73,6 @@ def test_two_classes(graph, data, echo):
         np.testing.assert_allclose([answer[v] for v in range(graph.n)], wanted, atol=1e-9)
 
 
-@settings(max_examples=30)
 @given(graph=directed_or_once, data=st.data(), echo=st.booleans())
 def test_homophily_of_its_own_for_every_edge(graph, data, echo):
     priors = data.draw(st.lists(chances, min_size=graph.n, max_size=graph.n))
@@ -102,7 +100,6 @@ COUPLINGS = [
 ]
 
 
-@settings(max_examples=40)
 @given(
     graph=directed_or_once,
     data=st.data(),
@@ -214,7 +211,6 @@ def test_a_coupling_beyond_the_bound_may_converge_all_the_same():
         graph.belief_propagation(both, coupling=coupling * 1.5, echo_cancellation=False)
 
 
-@settings(max_examples=30)
 @example(
     graph=EdgeList(1, [(0, 0, 5)], True, "uint8", "int64 dense", [0], []),
     coupling=5e-324,

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 from strategies import KINDS, edge_lists
@@ -32,7 +32,6 @@ def ends_of(graph, ends, directed):
     return (("left", u), ("right", v)) if directed else ((min(u, v),), (max(u, v),))
 
 
-@settings(max_examples=60)
 @given(
     graph=edge_lists(weights=["int64", "uint8", "float64"], kinds=KINDS),
     order=st.sampled_from(["input", "degree"]),

@@ -8,7 +8,7 @@ import oracles
 import pandas as pd
 import pytest
 from engines import RANKS
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from places import FRAMES
 from small_graphs import on_threads
@@ -42,7 +42,6 @@ def near(found, wanted):
         assert found[v] == pytest.approx(value, rel=1e-9, abs=1e-12, nan_ok=True)
 
 
-@settings(max_examples=50)
 @given(
     graph=edge_lists(weights=[None, "uint8", "float32"], kinds=KINDS),
     data=st.data(),

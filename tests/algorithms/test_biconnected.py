@@ -4,7 +4,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import KINDS, edge_lists
 
@@ -51,7 +51,6 @@ def test_random_graphs(order, directed):
         assert_as_networkx(frame.graph(order=order, directed=directed), plain)
 
 
-@settings(max_examples=60)
 @given(graph=edge_lists(weights=[None, "int64"], kinds=KINDS))
 def test_over_all_kinds_of_ids(graph):
     index = {each: v for v, each in enumerate(graph.ids)}
@@ -104,7 +103,6 @@ def test_in_places(rows_place, directed):
         rows_place.same_small(*CALLS)
 
 
-@settings(max_examples=30)
 @given(graph=edge_lists(kinds=["int64 dense", "str"]), ranks=st.sampled_from([2, 3]))
 def test_on_ranks(graph, ranks):
     for call in CALLS:

@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_graphs import path
 from small_graphs import on_threads
@@ -63,7 +63,6 @@ def rows_of(found):
     return found.astype(object).to_dict("records")
 
 
-@settings(max_examples=40)
 @given(
     graph=edge_lists(weights=[None, "int64", "float64"], kinds=KINDS),
     threads=st.sampled_from([1, 4]),
@@ -84,7 +83,6 @@ def test_components(graph, threads, order, ranks):
         assert_metrics(row, plain.subgraph(parts[cluster]) if cluster in parts else alone)
 
 
-@settings(max_examples=30)
 @given(
     graph=edge_lists(weights=[None, "int64"], kinds=KINDS),
     ranks=st.sampled_from([1, 1, 2, 3]),

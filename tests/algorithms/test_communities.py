@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from engines import of_the_cpu_engine
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_graphs import apart, grid, path, random_small, rmat, star
 from places import rows_of
@@ -58,7 +58,6 @@ def light(graph):
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(max_examples=50)
 @given(
     graph=edge_lists(weights=[None, "int64", "float32"], kinds=KINDS),
     resolution=st.sampled_from([0.25, 1, 2.5]),
@@ -91,7 +90,6 @@ def test_small_graphs(method, graph, resolution, seed):
 
 
 @of_the_cpu_engine
-@settings(max_examples=50)
 @given(graph=small_graphs(weights=(None, "uint8", "float32")), number=st.sampled_from([1, 3]))
 def test_views_with_wide_ids_and_on_threads(graph, number):
     graph = replace(graph, edges=[(u, v, *(x % 8 for x in w)) for u, v, *w in graph.edges])
@@ -292,7 +290,6 @@ def test_levels_of_no_communities_and_refused():
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(max_examples=25)
 @given(data=st.data(), partitions=st.integers(1, 4), graph=edge_lists(weights=[None, "float32"]))
 def test_the_order_of_rows_means_nothing(method, data, partitions, graph):
     """Nor does how the rows are cut, to the last bit where sums of weights are exact."""

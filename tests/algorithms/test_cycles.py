@@ -4,7 +4,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import cycles_in_time
 from places import small
@@ -31,7 +31,6 @@ def from_the_smallest(cycle, directed):
     return [cycle[0], *cycle[:0:-1]] if turned else cycle
 
 
-@settings(max_examples=40)
 @given(
     graph=edge_lists(weights=[None], kinds=KINDS),
     length=st.integers(1, 6),
@@ -74,7 +73,6 @@ TIMES = {
 }
 
 
-@settings(max_examples=80)
 @given(data=st.data(), kind=st.sampled_from([*TIMES]), length=st.integers(1, 5))
 def test_in_time(data, kind, length):
     rows = data.draw(st.lists(st.tuples(*[st.integers(0, 5)] * 2, TIMES[kind]), max_size=24))

@@ -4,7 +4,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from places import rows_of, skewed
 
@@ -63,7 +63,6 @@ def check(edges, graph):
     assert path["distance"].tolist() == [distance[v] for v in way[::-1]]
 
 
-@settings(max_examples=30)
 @given(edges=dags(), ranks=st.sampled_from([1, 1, 3]))
 def test_any_graph(edges, ranks):
     check(edges, edges.graph(ranks=ranks))

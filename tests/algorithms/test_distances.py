@@ -4,7 +4,7 @@ import oracles
 import pandas as pd
 import pytest
 from engines import RANKS
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from places import rows_of, skewed
 from strategies import KINDS, edge_lists, partitioned
@@ -14,7 +14,6 @@ from dask_graphgpu import errors
 PAIRS = pd.DataFrame({"src": [1, 1], "dst": [2, 3], "weight": [4, 5]})
 
 
-@settings(max_examples=60)
 @given(
     graph=edge_lists(weights=[None, "int64", "float32"], kinds=KINDS),
     data=st.data(),

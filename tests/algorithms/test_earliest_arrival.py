@@ -6,7 +6,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from commands import call, result
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from places import memory_place, programs_place, skewed  # noqa: F401
 from small_graphs import on_threads
@@ -35,7 +35,6 @@ def expected(graph, source=0, start=None, *, strict=False):
     return {v: found.get(v) for v in range(graph.n)}
 
 
-@settings(max_examples=60)
 @given(
     graph=edge_lists(weights=TIMES, kinds=KINDS),
     threads=st.sampled_from([1, 2]),
@@ -50,7 +49,6 @@ def test_arrivals(graph, threads, strict, ranks):
     assert graph.answers(found, "arrival") == expected(graph, strict=strict)
 
 
-@settings(max_examples=40)
 @given(graph=edge_lists(weights=["int64", "float64"], directed=True), data=st.data())
 def test_start_target_and_cutoff(graph, data):
     times = sorted({t for *_, t in graph.edges}) or [0]

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from engines import of_the_cpu_engine
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import KINDS, edge_lists, partitioned
 
@@ -17,7 +17,6 @@ from dask_graphgpu.kernels.cpu.threads import LITTLE_WORK
 pytestmark = of_the_cpu_engine
 
 
-@settings(max_examples=50)
 @given(
     graph=edge_lists(weights=[None, "int64"], kinds=KINDS),
     radius=st.integers(0, 4),

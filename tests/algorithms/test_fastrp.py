@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse as sp
 from commands import call, result
 from embeddings import found_links, unit, vectors
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import edge_lists
 
@@ -22,7 +22,6 @@ def matrix(frame, n, direction, weight):
     return {"in": into, "out": into.T.tocsr(), "both": into + into.T}[direction]
 
 
-@settings(max_examples=30)
 @given(data=st.data())
 @pytest.mark.parametrize("direction", ["in", "out", "both"])
 @pytest.mark.parametrize("weighted", [False, True])

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from engines import of_the_cpu_engine
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from places import rows_of, skewed
 from small_graphs import on_threads, small_graphs
@@ -41,7 +41,6 @@ def small_weights(graph):
     )
 
 
-@settings(max_examples=50)
 @given(graph=edge_lists(weights=[None, "int64", "float32"], kinds=KINDS))
 def test_iterations_over_all_kinds_of_ids(graph):
     graph = small_weights(graph) if graph.weight else graph
@@ -52,7 +51,6 @@ def test_iterations_over_all_kinds_of_ids(graph):
 
 
 @of_the_cpu_engine
-@settings(max_examples=50)
 @given(graph=small_graphs(weights=(None, "uint8", "float32")), number=st.sampled_from([1, 3]))
 def test_views_with_wide_ids_and_on_threads(graph, number):
     with on_threads(number):

@@ -4,7 +4,7 @@ import dask
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_graphs import random_small
 from places import rows_of, skewed, sparse
@@ -35,7 +35,6 @@ def check(edges, graph, seed=0):
     return chosen, color
 
 
-@settings(max_examples=30)
 @given(
     seed=st.integers(0, 1000),
     ranks=st.sampled_from([1, 1, 3]),

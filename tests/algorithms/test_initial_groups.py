@@ -8,7 +8,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_graphs import grid, path, random_small, rmat, star
 from oracles import label_propagation
@@ -117,7 +117,6 @@ def test_labels_of_many_edges(place):
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(max_examples=60)
 @given(
     graph=edge_lists(weights=[None, "float32"], kinds=KINDS),
     groups=st.lists(st.integers(0, 3), min_size=30, max_size=30),

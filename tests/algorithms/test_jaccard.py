@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from engines import of_the_cpu_engine
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_graphs import MadeGraph
 from places import skewed, small, sparse
@@ -38,7 +38,6 @@ def coefficients(n, edges):
     }
 
 
-@settings(max_examples=50)
 @given(graph=edge_lists(weights=[None, "int64"], kinds=KINDS), data=st.data())
 def test_over_all_kinds_of_ids(graph, data):
     expected = coefficients(graph.n, graph.edges)
@@ -64,7 +63,6 @@ def test_over_all_kinds_of_ids(graph, data):
 
 
 @of_the_cpu_engine
-@settings(max_examples=50)
 @given(small_graphs(max_edges=80), st.sampled_from([1, 3]), st.sampled_from([0, 64]))
 def test_on_threads(graph, number, long_rows):
     expected = coefficients(graph.n, graph.edges)

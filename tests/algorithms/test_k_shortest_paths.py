@@ -8,7 +8,7 @@ import oracles
 import pandas as pd
 import pytest
 from engines import RANKS
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_graphs import grid
 from places import rows_of, sparse
@@ -30,7 +30,6 @@ def paths_of(frame):
     return found
 
 
-@settings(max_examples=40)
 @given(
     graph=edge_lists(
         weights=[None, "int64", "uint8", "float32"], kinds=KINDS, max_vertices=7, max_edges=16

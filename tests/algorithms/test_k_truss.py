@@ -5,7 +5,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import KINDS, edge_lists
 
@@ -77,7 +77,6 @@ def test_shapes(rows_place):
     assert len(rows_place.graph(loops).k_truss()) == 0
 
 
-@settings(max_examples=60)
 @given(graph=edge_lists(weights=[None, "int64"], kinds=KINDS), ranks=st.sampled_from([1, 2, 3]))
 def test_over_all_kinds_of_ids(graph, ranks):
     found = graph.graph(ranks=ranks).k_truss().compute()

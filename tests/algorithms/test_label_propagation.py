@@ -9,7 +9,7 @@ import oracles
 import pandas as pd
 import pytest
 from engines import of_the_cpu_engine
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from small_graphs import on_threads, small_graphs
 from strategies import KINDS, edge_lists
@@ -25,7 +25,6 @@ from dask_graphgpu.report import Report
 module = import_module("dask_graphgpu.engine.cpu.label_propagation")
 
 
-@settings(max_examples=50)
 @given(graph=edge_lists(weights=[None, "int64"], kinds=KINDS), iterations=st.integers(1, 4))
 def test_over_all_kinds_of_ids(graph, iterations):
     found = graph.answers(graph.graph().label_propagation(iterations), "label")
@@ -37,7 +36,6 @@ def test_over_all_kinds_of_ids(graph, iterations):
 
 
 @of_the_cpu_engine
-@settings(max_examples=50)
 @given(
     small_graphs(max_edges=60), st.sampled_from([1, 3]), st.integers(1, 6), st.sampled_from([0, 1 << 20])
 )  # fmt: skip
@@ -164,7 +162,6 @@ def test_bad_iterations(iterations):
 
 
 @of_the_cpu_engine
-@settings(max_examples=50)
 @given(small_graphs(max_vertices=30, max_edges=80), st.integers(1, 12), st.sampled_from([1, 3]))
 def test_only_stale_labels_are_looked_for(graph, iterations, number):
     """Those whose neighbours all have the labels of two steps ago are not, and it makes no difference."""

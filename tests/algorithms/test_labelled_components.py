@@ -58,7 +58,6 @@ def test_a_chain_of_new_edges_gives_what_all_of_them_give(data, kind):
         pd.testing.assert_frame_equal(labels, whole)
 
 
-@settings(max_examples=30)
 @given(
     edges=st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=15),
     labels=st.dictionaries(st.integers(-5, 35), st.integers(0, 9), max_size=25),

@@ -4,7 +4,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from places import rows_of
 from strategies import KINDS, edge_lists
@@ -27,7 +27,6 @@ def mixed(seed=1):
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(max_examples=40)
 @given(
     graph=edge_lists(weights=[None, "int64"], kinds=KINDS),
     max_size=st.integers(1, 4),

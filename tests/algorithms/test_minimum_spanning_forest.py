@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from engines import of_the_cpu_engine
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_graphs import SHAPES
 from scipy.sparse import csgraph
@@ -20,7 +20,6 @@ from dask_graphgpu.report import Report
 
 
 @of_the_cpu_engine
-@settings(max_examples=50)
 @given(
     graph=edge_lists(weights=[None, "int64", "uint8", "Int32", "float64"], kinds=KINDS),
     number=st.sampled_from([1, 4]),

@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from places import small
 from strategies import edge_lists
@@ -77,7 +77,6 @@ def test_ids_that_are_known():
     assert fan.graph().motifs().query("count > 0")["motif"].tolist() == [204]
 
 
-@settings(max_examples=60)
 @given(
     graph=edge_lists(weights=[None], max_vertices=9),
     size=st.sampled_from([3, 4, 4]),
@@ -102,7 +101,6 @@ def test_random_graphs():
             assert dict(zip(found["motif"], found["count"], strict=True)) == expected
 
 
-@settings(max_examples=60)
 @given(
     graph=edge_lists(weights=[None], max_vertices=9),
     size=st.sampled_from([3, 4, 4]),

@@ -4,7 +4,7 @@ import oracles
 import pandas as pd
 import pytest
 from engines import RANKS
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_graphs import grid
 from places import skewed, sparse
@@ -13,7 +13,6 @@ from strategies import KINDS, edge_lists
 from dask_graphgpu import errors
 
 
-@settings(max_examples=60)
 @given(
     graph=edge_lists(weights=[None, "int64", "uint8", "float32"], kinds=KINDS),
     data=st.data(),

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from engines import RANKS
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from places import FRAMES, rows_of
 from small_graphs import on_threads
@@ -26,7 +26,6 @@ def simple(graph, direction="in"):
     return peer.reverse() if graph.directed and direction == "out" else peer
 
 
-@settings(max_examples=25)
 @given(
     graph=edge_lists(weights=["uint8", "float32"], kinds=KINDS),
     data=st.data(),
@@ -55,7 +54,6 @@ def test_networkx(graph, data, direction, weighted, number, ranks):
     assert graph.answers(found, "harmonic") == pytest.approx(sums, rel=1e-9)
 
 
-@settings(max_examples=15)
 @given(graph=edge_lists(weights=["uint8"]), data=st.data(), ranks=st.sampled_from(RANKS))
 def test_given_sources(graph, data, ranks):
     """Means over them, of each vertex those that are others; with all of them it is the exact value."""

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from places import rows_of, skewed
 from strategies import edge_lists
@@ -51,7 +51,6 @@ def same(found, expected):
         )
 
 
-@settings(max_examples=40)
 @given(
     graph=edge_lists(weights=["int64"]),
     direction=st.sampled_from(["in", "out", "both"]),

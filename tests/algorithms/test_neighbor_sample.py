@@ -5,7 +5,7 @@ from collections import Counter
 import dask
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 from strategies import KINDS, edge_lists
@@ -66,7 +66,6 @@ def test_in_every_place(place):
     )
 
 
-@settings(max_examples=40)
 @given(
     graph=edge_lists(weights=[None, "int64"], kinds=KINDS),
     ranks=st.sampled_from([1, 3]),

@@ -5,7 +5,7 @@ import oracles
 import pandas as pd
 import pytest
 from engines import of_one_rank
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_graphs import web
 from strategies import edge_lists
@@ -14,7 +14,6 @@ import dask_graphgpu as dg
 from dask_graphgpu import errors
 
 
-@settings(max_examples=50)
 @given(graph=edge_lists(weights=[None, "uint8", "float32"], directed=True), data=st.data())
 def test_ranks_solve_the_linear_system(graph, data):
     damping = data.draw(st.sampled_from([0.0, 0.5, 0.85]))

@@ -6,7 +6,7 @@ import oracles
 import pandas as pd
 import pytest
 from commands import call, result
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_graphs import web
 from strategies import edge_lists
@@ -21,7 +21,6 @@ START = pd.DataFrame({"vertex": VERTICES, "rank": 1.0 + VERTICES % 7})
 TEXTS = START.assign(vertex="v" + START["vertex"].astype(str))
 
 
-@settings(max_examples=40)
 @given(
     graph=edge_lists(weights=[None, "uint8", "float32"], directed=True),
     method=st.sampled_from(["power", "delta"]),

@@ -4,7 +4,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_graphs import rmat
 from places import rows_of
@@ -43,7 +43,6 @@ def by_networkx(graph, parts, resolution=1.0):
     return pd.DataFrame.from_dict(rows, orient="index").sort_index()
 
 
-@settings(max_examples=60)
 @given(
     graph=edge_lists(weights=[None, "uint8", "float32"], kinds=KINDS),
     parts=st.integers(1, 4),

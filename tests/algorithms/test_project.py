@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dask_graphgpu import errors, last_report
@@ -22,7 +22,6 @@ def rows(frame):
     return [tuple(row) for row in frame.itertuples(index=False)]
 
 
-@settings(max_examples=30, deadline=None)
 @given(
     pairs=st.lists(st.tuples(st.integers(0, 6), st.integers(10, 15)), min_size=1, max_size=30),
     side=st.sampled_from(["source", "destination"]),

@@ -4,7 +4,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 from strategies import KINDS, edge_lists
@@ -93,7 +93,6 @@ def test_of_small_graphs_in_every_place(place, directed):
     )
 
 
-@settings(max_examples=40)
 @given(
     graph=edge_lists(weights=["int64", "float64"], kinds=KINDS), ranks=st.sampled_from([1, 2, 3])
 )

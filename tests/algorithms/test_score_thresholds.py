@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_graphs import path
 from small_graphs import on_threads
@@ -49,7 +49,6 @@ def assert_parts(found, graph, parts, column):
     assert label == {v: min(part, key=graph.rank.__getitem__) for part in parts for v in part}
 
 
-@settings(max_examples=60)
 @given(
     graph=edge_lists(weights=WEIGHTS, kinds=KINDS),
     thresholds=st.lists(

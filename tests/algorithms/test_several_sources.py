@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from engines import of_the_cpu_engine, on_one_rank
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from small_graphs import on_threads
 from strategies import KINDS, edge_lists, partitioned
@@ -14,7 +14,6 @@ from dask_graphgpu import errors, last_report
 pytestmark = on_one_rank
 
 
-@settings(max_examples=40)
 @given(
     graph=edge_lists(weights=["int64", "uint8", "float64"], kinds=KINDS),
     data=st.data(),

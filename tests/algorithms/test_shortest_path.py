@@ -8,7 +8,7 @@ import oracles
 import pandas as pd
 import pytest
 from engines import RANKS, on_one_cpu
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from places import FRAMES, sparse
 from strategies import KINDS, edge_lists, partitioned
@@ -16,7 +16,6 @@ from strategies import KINDS, edge_lists, partitioned
 from dask_graphgpu import errors
 
 
-@settings(max_examples=50)
 @given(
     graph=edge_lists(weights=[None, "int64", "uint8", "float64"], kinds=KINDS),
     data=st.data(),

@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from places import small
 from strategies import KINDS, edge_lists, partitioned
@@ -44,7 +44,6 @@ def partners(graph, metric, top_k, cutoff):
     return found
 
 
-@settings(max_examples=60)
 @given(
     graph=edge_lists(weights=[None, "int64"], kinds=KINDS),
     metric=st.sampled_from(METRICS),

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import edge_lists, partitioned
 
@@ -44,7 +44,6 @@ def answers(graph, found, name):
 # Neural network
 
 
-@settings(max_examples=40)
 @given(graph=small, data=st.data())
 def test_neurons_after_some_steps(graph, data):
     start = columns(graph, data, "start", "bias")
@@ -90,7 +89,6 @@ def test_a_network_that_oscillates_does_not_converge():
 # Heat
 
 
-@settings(max_examples=40)
 @given(graph=small, data=st.data(), share=st.sampled_from([0.1, 0.5, 1.0]))
 def test_heat_after_some_steps(graph, data, share):
     start = columns(graph, data, "heat")
@@ -159,7 +157,6 @@ def circuit(matrix, terminals, currents):
     return potential, reach
 
 
-@settings(max_examples=40)
 @given(graph=small, data=st.data())
 def test_potentials_solve_kirchhoffs_equations(graph, data):
     chosen = data.draw(st.lists(st.integers(0, graph.n - 1), min_size=1, unique=True))

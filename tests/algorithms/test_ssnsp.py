@@ -7,7 +7,7 @@ import oracles
 import pandas as pd
 import pytest
 from engines import bfs, of_the_cpu_engine, path_counts
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_graphs import layers as every_path
 from places import rows_of, skewed, sparse
@@ -18,7 +18,6 @@ from dask_graphgpu import errors
 from dask_graphgpu.report import Report
 
 
-@settings(max_examples=50)
 @given(graph=edge_lists(weights=[None, "int64"], kinds=KINDS))
 def test_distances_and_paths(graph):
     found = graph.graph().ssnsp(graph.ids[0]).compute()
@@ -29,7 +28,6 @@ def test_distances_and_paths(graph):
 
 
 @of_the_cpu_engine
-@settings(max_examples=50)
 @given(
     graph=small_graphs(),
     data=st.data(),

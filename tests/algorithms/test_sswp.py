@@ -6,7 +6,7 @@ import numpy as np
 import oracles
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from small_graphs import on_threads
 from strategies import KINDS, edge_lists, partitioned
@@ -23,7 +23,6 @@ def expected(graph, source=0):
     return {v: width.get(v) for v in range(graph.n)}
 
 
-@settings(max_examples=50)
 @given(graph=edge_lists(weights=WEIGHTS, kinds=KINDS), number=st.sampled_from([1, 2]))
 def test_widths(graph, number):
     with on_threads(number):
@@ -33,7 +32,6 @@ def test_widths(graph, number):
     assert graph.answers(found, "width") == expected(graph)
 
 
-@settings(max_examples=40)
 @given(graph=edge_lists(weights=["int64", "float64"]), data=st.data())
 def test_targets_and_cutoff(graph, data):
     built = graph.graph().persist()

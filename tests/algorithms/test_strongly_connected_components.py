@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from engines import of_the_cpu_engine
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_graphs import SHAPES, MadeGraph, path
 from scipy.sparse import csgraph
@@ -21,7 +21,6 @@ from dask_graphgpu.engine import cpu
 from dask_graphgpu.report import Report
 
 
-@settings(max_examples=50)
 @given(graph=edge_lists(weights=[None, "int64"], kinds=KINDS))
 def test_label_is_the_smallest_member(graph):
     found = graph.answers(graph.graph().strongly_connected_components(), "component")
@@ -49,7 +48,6 @@ def every_way(number, **constants):
 
 
 @of_the_cpu_engine
-@settings(max_examples=50)
 @given(
     graph=small_graphs(max_vertices=16),
     number=st.sampled_from([1, 2, 4]),
@@ -72,7 +70,6 @@ def test_every_way(graph, number, into, sweeps, long_rows):
 
 
 @of_the_cpu_engine
-@settings(max_examples=50)
 @given(graph=small_graphs(max_vertices=16))
 def test_one_search(graph):
     """Of few vertices; a component has the label that the ranks of the ids give it."""
@@ -98,7 +95,6 @@ def settled(graph, **constants):
 
 
 @of_the_cpu_engine
-@settings(max_examples=50)
 @given(
     graph=small_graphs(max_vertices=16),
     mutual=st.sampled_from([0, 0.5, 0.9, 1]),
@@ -118,7 +114,6 @@ def test_mutual_edges(graph, mutual, seed):
 
 
 @of_the_cpu_engine
-@settings(max_examples=50)
 @given(graph=small_graphs(max_vertices=16), share=st.sampled_from([0, 0.1, 0.25, 0.5]))
 def test_given_up_where_too_few_are_mutual(graph, share):
     simple = sorted({(u, v) for u, v, *_ in graph.edges})

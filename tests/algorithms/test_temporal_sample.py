@@ -7,7 +7,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from commands import call, result
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from places import skewed
 from scipy.stats import chisquare
@@ -16,7 +16,6 @@ from strategies import KINDS, edge_lists, partitioned
 from dask_graphgpu.errors import InvalidArgument
 
 
-@settings(max_examples=50)
 @given(
     graph=edge_lists(weights=["uint8", "int64", "float64"], kinds=KINDS, directed=True),
     ranks=st.sampled_from([1, 3]),

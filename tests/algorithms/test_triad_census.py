@@ -4,7 +4,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from places import small
 from strategies import edge_lists
@@ -13,7 +13,6 @@ from dask_graphgpu import errors
 from dask_graphgpu.engine.triads import TRIADS, census
 
 
-@settings(max_examples=60)
 @given(graph=edge_lists(weights=[None]), ranks=st.sampled_from([1, 1, 3]))
 def test_networkx_agrees(graph, ranks):
     """Of an undirected graph NetworkX is given both directions."""

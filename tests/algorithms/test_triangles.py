@@ -9,7 +9,7 @@ import oracles
 import pandas as pd
 import pytest
 from engines import RANKS
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from small_graphs import on_threads, small_graphs
 from strategies import KINDS, edge_lists, partitioned
@@ -32,7 +32,6 @@ def with_hubs(hubs, *, sampled=1 << 16):
 METHODS = [lambda graph: graph.triangle_count(), lambda graph: graph.clustering_coefficient()]
 
 
-@settings(max_examples=50)
 @given(
     graph=edge_lists(weights=[None, "int64"], kinds=KINDS),
     ranks=st.sampled_from(RANKS),
@@ -46,7 +45,6 @@ def test_over_all_kinds_of_ids(graph, ranks):
     assert [found[v] for v in range(graph.n)] == pytest.approx(expected, rel=1e-14)
 
 
-@settings(max_examples=50)
 @given(
     small_graphs(max_edges=80), st.sampled_from([1, 2, 3, 8]), st.sampled_from([0, 1000]),
     st.sampled_from([0, 1, 4, 99]),

@@ -4,7 +4,7 @@ import numpy as np
 import oracles
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import edge_lists, partitioned
 
@@ -127,7 +127,6 @@ def mirrored(frame):
     return pd.concat([frame, back[frame.columns]], ignore_index=True)
 
 
-@settings(max_examples=25)
 @given(
     graph=edge_lists(weights=["int64", "float64"], directed=False),
     rule=st.sampled_from(["auto", "min", "max"]),
@@ -150,7 +149,6 @@ def test_undirected_once_and_in_both_directions(graph, rule):
         pd.testing.assert_frame_equal(call(one), call(two).compute(), obj=name)
 
 
-@settings(max_examples=25)
 @given(graph=edge_lists(weights=["uint8"], directed=False))
 def test_undirected_rank_once_and_in_both_directions(graph):
     unique = graph.frame()

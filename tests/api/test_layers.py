@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import edge_lists, partitioned
 
@@ -35,7 +35,6 @@ def same(found, expected):
     pd.testing.assert_frame_equal(found, expected)
 
 
-@settings(max_examples=25)
 @given(
     edge_lists(weights=("int64", "float64"), kinds=("int64 sparse", "str")),
     st.sampled_from([1, 2, 3]),

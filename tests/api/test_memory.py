@@ -10,7 +10,7 @@ import pytest
 
 pytestmark = pytest.mark.slow
 
-ROWS = 5_000_000
+ROWS = 3_000_000
 FEW = 20_000
 
 CHILD = """

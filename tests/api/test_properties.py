@@ -9,7 +9,7 @@ import oracles
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.sparse import csgraph
 from small_graphs import on_threads
@@ -28,7 +28,6 @@ def values(frame, column):
 # Oracles
 
 
-@settings(max_examples=50)
 @given(graph=edge_lists(weights=[None, "int64"], kinds=KINDS))
 def test_without_weights(graph):
     built = graph.graph(weight=None).persist()
@@ -47,7 +46,6 @@ def test_without_weights(graph):
     assert [rank[v] for v in range(n)] == pytest.approx(list(wanted), rel=1e-8, abs=1e-12)
 
 
-@settings(max_examples=50)
 @given(graph=edge_lists(weights=["int64", "uint8", "Int32", "float64", "float32"], kinds=KINDS))
 def test_shortest_paths(graph):
     found = graph.graph().sssp(graph.ids[0], predecessor=True).compute()
@@ -71,7 +69,6 @@ def lightest(graph):
     return [(u, v, weight) for (u, v), weight in best.items()]
 
 
-@settings(max_examples=30)
 @given(graph=edge_lists(weights=["int64", "float64"]), data=st.data())
 def test_targets_and_cutoff(graph, data):
     built = graph.graph().persist()
@@ -155,7 +152,6 @@ def assert_same(a, b):
         pd.testing.assert_frame_equal(left, right, obj=name, rtol=1e-9, check_exact=name != "rank")
 
 
-@settings(max_examples=25)
 @given(graph=edge_lists(weights=WEIGHTS), data=st.data())
 def test_partitions_order_of_edges_and_threads(graph, data):
     assume_weights_of_ranks(graph)
@@ -171,7 +167,6 @@ def test_partitions_order_of_edges_and_threads(graph, data):
         assert_same(once, everything(other.persist(), source))
 
 
-@settings(max_examples=25)
 @given(graph=edge_lists(weights=WEIGHTS), data=st.data())
 def test_other_names_for_the_vertices(graph, data):
     """Ids mapped by an increasing function: the same answers under the new names."""
@@ -194,7 +189,6 @@ def test_other_names_for_the_vertices(graph, data):
     assert_same(once, everything(other.persist(), names[graph.ids[0]]))
 
 
-@settings(max_examples=25)
 @given(graph=edge_lists(weights=WEIGHTS, directed=True), data=st.data())
 def test_every_edge_turned(graph, data):
     turned = graph.graph(source="dst", destination="src").persist()
@@ -214,7 +208,6 @@ def test_every_edge_turned(graph, data):
     assert degrees["degree"].tolist() == other["degree"].tolist()
 
 
-@settings(max_examples=25)
 @given(graph=edge_lists(weights=["uint8"]), factor=st.sampled_from([2, 2**20, 2**50]))
 def test_weights_times_a_number(graph, factor):
     heavy = graph.frame().astype({"weight": "int64"})
@@ -231,7 +224,6 @@ def test_weights_times_a_number(graph, factor):
     )
 
 
-@settings(max_examples=30)
 @given(graph=edge_lists(weights=["int64"]), k=st.integers(0, 5))
 def test_k_core_is_the_edges_between_vertices_of_that_core(graph, k):
     built = graph.graph().persist()
@@ -262,7 +254,6 @@ def test_integers_around_2_to_the_53(parts):
     assert floats["distance"].tolist()[2] == float(big)
 
 
-@settings(max_examples=40)
 @given(
     weights=st.lists(st.integers(0, 2**63 - 1), min_size=1, max_size=5),
     shortcut=st.integers(0, 2**63 - 1),
@@ -309,7 +300,6 @@ def test_a_float_distance_beyond_the_largest_float():
     assert found["distance"].tolist() == [0.0, 1e308, math.inf, math.inf, NULL, NULL]
 
 
-@settings(max_examples=40)
 @given(graph=edge_lists(weights=["int64"], kinds=["int64 dense"]), data=st.data())
 def test_predecessors_form_a_tree_with_weights_of_zero(graph, data):
     zeros = data.draw(st.sampled_from([0, 1]))

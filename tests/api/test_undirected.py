@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from engines import on_one_cpu
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mixed_directions import TOLERANCES, check_as_networkx, mixtures, once, rows, values
 
@@ -55,7 +55,6 @@ PLACES = [in_memory, persisted, by_degree, partitions, on_ranks, on_ranks_by_deg
 
 
 @pytest.mark.parametrize("place", PLACES)
-@settings(max_examples=40)
 @given(given=mixtures())
 def test_every_mixture_is_networkxs_graph(place, given, tmp_path_factory):
     frame, simple = given
@@ -64,7 +63,6 @@ def test_every_mixture_is_networkxs_graph(place, given, tmp_path_factory):
 
 
 @on_one_cpu
-@settings(max_examples=15)
 @given(data=st.data())
 def test_mixtures_on_disk(data, tmp_path_factory):
     """Rows of many pages and buckets: a mixture many times over, on vertices of its own each time."""
@@ -88,7 +86,6 @@ def test_mixtures_on_disk(data, tmp_path_factory):
 
 
 @pytest.mark.parametrize("place", PLACES)
-@settings(max_examples=25)
 @given(data=st.data())
 def test_repeats_and_other_weights_are_edges_of_their_own(place, data, tmp_path_factory):
     """Every direction and weight any number of times, as the reference says."""

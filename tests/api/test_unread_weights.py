@@ -126,12 +126,16 @@ def test_no_other_method_is_here():
 @pytest.mark.parametrize("odd", ODD)
 @pytest.mark.parametrize("directed", [True, False])
 def test_what_is_not_read_is_not_judged(odd, directed, tmp_path):
+    """Each method in a few places, by turns: in every one with some weights, and with all weights somewhere."""
     # A weight tells rows in opposite directions apart: here there are none.
-    plain = ENDS.assign(weight=1).graph(directed=directed, vertices=VERTICES)
-    places = graphs(odd, tmp_path, directed=directed)
-    for name, call in UNREAD_CALLS.items():
+    plain = (
+        ENDS.assign(weight=1).graph(directed=directed, vertices=VERTICES).persist(columns="toll")
+    )
+    places = list(graphs(odd, tmp_path, directed=directed).items())
+    turn = [*ODD].index(odd) + directed
+    for number, (name, call) in enumerate(UNREAD_CALLS.items()):
         wanted = call(plain)
-        for place, graph in places.items():
+        for place, graph in places[(number + turn) % 4 :: 4]:
             if "ranks" in place and name in ONE_RANK:
                 continue
             if not directed and odd in LOST and name in OF_ALL_ROWS:

@@ -16,9 +16,11 @@ from strategies import partitioned
 
 import dask_graphgpu
 from dask_graphgpu import errors
+from dask_graphgpu.cluster.silence import silences
 
-IDLE = 2.0
-MORE = 5.0  # seconds beyond it within which an error comes
+IDLE = 5.0
+STILL = 10.0  # seconds for which a scheduler stands still: beyond IDLE and what is added to it
+SOON = 30.0  # seconds within which an error comes, however busy the machine is: Dask itself waits for minutes
 
 
 @pytest.fixture(scope="module")
@@ -41,11 +43,20 @@ def suspended(client, worker):
         yield
     finally:
         os.kill(pid, signal.SIGCONT)
+        until_true(lambda: client.run_on_scheduler(silences).get(worker, 0) < IDLE / 2)
+
+
+def until_true(call):
+    until = time.monotonic() + 60
+    while not call():
+        assert time.monotonic() < until
+        time.sleep(0.05)
 
 
 def holder(client, made):
     """The worker on which a result lies."""
     wait(made)
+    until_true(lambda: client.who_has(made)[made.key])
     (worker,) = client.who_has(made)[made.key]
     return worker
 
@@ -59,7 +70,7 @@ def lost(call, worker):
     began = time.monotonic()
     with pytest.raises(errors.RankLost, match=worker):
         call()
-    assert time.monotonic() - began < IDLE + MORE + 1
+    assert time.monotonic() - began < SOON
 
 
 @pytest.mark.parametrize("ranks", [1, 3])
@@ -83,7 +94,7 @@ def test_who_holds_rows_of_the_result_is_suspended(client, edges):
         began = time.monotonic()
         with suppress(errors.RankLost):
             check(result.compute(), edges)
-        assert time.monotonic() - began < IDLE + MORE + 3  # not one timeout after the other
+        assert time.monotonic() - began < SOON
     del result
     check(partitioned(edges, 3).graph(ranks=2).degree().compute(), edges)
 
@@ -92,7 +103,7 @@ def test_a_scheduler_that_stands_still_takes_nobody_for_silent(client, edges):
     graph = partitioned(edges, 3).graph(ranks=3).persist()
     check(graph.degree().compute(), edges)
     result = client.compute(graph.pagerank(tolerance=0, max_iterations=3000))
-    client.run_on_scheduler(time.sleep, IDLE + MORE)
+    client.run_on_scheduler(time.sleep, STILL)
     assert len(result.result(60)) == len(edges.graph(ranks=1).degree())
 
 
@@ -102,10 +113,9 @@ def test_a_build_that_has_lost_a_worker_is_made_again(client, edges, tmp_path):
     lazy = partitioned(edges, 3).graph(ranks=3, partitioner=cases.Slow(str(tmp_path / "slow")))
     (tmp_path / "slow").touch()
     graph = lazy.persist()
-    until = time.monotonic() + 30
-    while not all(any("build-rank" in str(k) for k in ks) for ks in client.processing().values()):
-        assert time.monotonic() < until
-        time.sleep(0.05)
+    until_true(
+        lambda: all(any("build-rank" in str(k) for k in ks) for ks in client.processing().values())
+    )
     leads = next(w for w, ks in client.processing().items() if any(k.count("-") == 3 for k in ks))
     os.kill(pids[next(w for w in workers if w != leads)], signal.SIGKILL)
     with pytest.raises(errors.RankLost):
@@ -121,10 +131,7 @@ def test_paused_workers_are_not_missing_ones(client):
     workers = addresses(client)
     client.run(cases.pause, "paused", workers=workers[1:])
     try:
-        until = time.monotonic() + 10
-        while len([w for w in cases.statuses(client) if w == "paused"]) < 2:
-            assert time.monotonic() < until
-            time.sleep(0.05)
+        until_true(lambda: cases.statuses(client).count("paused") == 2)
         future = client.submit(cases.led, 3, cases.where, pure=False, workers=[workers[0]])
         with pytest.raises(errors.RankLost, match=r"ranks=3, and of 3 workers 2 are paused"):
             future.result(60)
@@ -155,7 +162,9 @@ def test_a_build_that_kills_its_workers_is_made_again(client, edges, tmp_path, r
     deadly = tmp_path / "deadly"
     deadly.touch()
     frame = partitioned(edges, 3).map_partitions(dies, str(deadly), meta=edges)
-    graph = frame.graph(ranks=ranks).persist()
+    # Nobody is taken for silent who is only slow.
+    with dask.config.set({"graphgpu.idle-timeout": 60}):
+        graph = frame.graph(ranks=ranks).persist()
     for _ in range(2):
         with pytest.raises(errors.RankLost, match="the 4 workers that have run it have died"):
             graph.degree().compute()
@@ -170,20 +179,21 @@ def dies(frame, while_there):
     return frame
 
 
-def test_a_worker_that_was_taken_for_lost_goes_on_when_it_is_resumed(client, edges):
+def test_a_worker_that_was_taken_for_lost_goes_on_when_it_is_resumed(client, edges, tmp_path):
     """It forgets what was ended in its place, and is asked to do again."""
-    workers = addresses(client)
+    workers, busy = addresses(client), tmp_path / "busy"
     result = partitioned(edges, 3).graph(ranks=3).degree()
     result.compute()
     for worker in workers:
-        waits = client.submit(time.sleep, 1.0, workers=[worker], pure=False)
-        until = time.monotonic() + 10
-        while not client.processing()[worker]:
-            assert time.monotonic() < until
+        busy.touch()
+        waits = client.submit(cases.while_there, str(busy), workers=[worker], pure=False)
+        until_true(lambda worker=worker: client.processing()[worker])
         future = client.compute(result, workers=[worker])
-        time.sleep(0.2)
-        with suspended(client, worker), pytest.raises(errors.RankLost, match=worker):
-            future.result(60)
+        until_true(lambda worker=worker: len(client.processing()[worker]) > 1)
+        with suspended(client, worker):
+            busy.unlink()
+            with pytest.raises(errors.RankLost, match=worker):
+                future.result(60)
         del future
         check(client.compute(result, workers=[worker]).result(60), edges)
         wait(waits)

@@ -6,7 +6,7 @@ from unittest import mock
 import dask
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_graphs import path, rmat, star
 from small_graphs import on_threads, small_graphs
@@ -46,7 +46,6 @@ def ranks(view, iterations, *, personal=None, dtype="float64", tolerance=0.0):
     return cpu.pagerank(view, personal, None, np.dtype(dtype), report=Report("pagerank"), **how)
 
 
-@settings(max_examples=50)
 @given(st.data(), small_graphs(weights=(None, "uint8")), st.sampled_from([1, 3]))
 def test_pagerank_is_that_of_products(data, graph, number):
     view = graph.view()

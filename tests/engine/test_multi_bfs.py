@@ -7,7 +7,7 @@ import oracles
 import pandas as pd
 import pytest
 from engines import of_the_cpu_engine, on_one_rank
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_graphs import SHAPES
 from small_graphs import on_threads, small_graphs
@@ -21,7 +21,6 @@ LONG_ROWS = "dask_graphgpu.engine.cpu.multi_bfs.LONG_ROWS"
 
 
 @of_the_cpu_engine
-@settings(max_examples=50)
 @given(
     graph=small_graphs(max_vertices=16),
     data=st.data(),
@@ -91,7 +90,6 @@ def test_ends_when_targets_are_reached(long_rows, steps):
 
 
 @on_one_rank
-@settings(max_examples=40)
 @given(graph=edge_lists(weights=[None], kinds=KINDS), data=st.data(), sweep=st.sampled_from([1, 3]))
 def test_methods_give_what_they_give_one_by_one(graph, data, sweep):
     ids = data.draw(st.lists(st.sampled_from(graph.ids), min_size=1, max_size=5))

@@ -6,7 +6,7 @@ from unittest import mock
 import numpy as np
 import oracles
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from small_graphs import on_threads, small_graphs
 
@@ -31,7 +31,6 @@ def undirected(n, source, destination):
     return View.of(from_edges(n, *ends), directed=False)
 
 
-@settings(max_examples=50)
 @given(
     small_graphs(max_edges=80), st.sampled_from(THREADS), st.sampled_from([1, 3, 64]), st.sampled_from([1, 2, 4096])
 )  # fmt: skip
@@ -46,7 +45,6 @@ def test_core_numbers(graph, number, few_hubs, steps):
     assert sum(each.supersteps for each in report.advances) == len(set(expected))
 
 
-@settings(max_examples=50)
 @given(
     small_graphs(max_edges=80), st.integers(0, 12) | st.just(2**62), st.sampled_from(THREADS), st.sampled_from([1, 3])
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dask_graphgpu.engine.cpu.arrays import Arrays
@@ -30,7 +30,6 @@ def program(combine, *, both):
 
 @pytest.mark.parametrize("both", [False, True])
 @pytest.mark.parametrize("combine", COMBINE)
-@settings(max_examples=25, deadline=None)
 @given(data=st.data())
 def test_any_stretch_of_edges(combine, both, data):
     n = data.draw(st.integers(1, 12))

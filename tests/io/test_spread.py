@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rank_parts import HostLink
 
@@ -71,7 +71,6 @@ def test_rows_are_sorted_by_place_and_tie(rows):
 
 
 @pytest.mark.parametrize("kind", ["integers", "strings", "arrow", "two"])
-@settings(max_examples=30)
 @given(st.integers(1, 4), st.integers(1, 9), st.integers(1, 9), st.randoms())
 def test_partitions_are_those_of_one_rank(kind, size, of, n, random):
     frame = edges(kind, n)
@@ -130,7 +129,6 @@ def test_rows_that_are_where_they_belong(of, monkeypatch):
 
 @pytest.mark.parametrize("linked", [False, True])  # the way of GPUs, on NumPy's arrays
 @pytest.mark.parametrize("kind", ["integers", "strings", "arrow", "two"])
-@settings(max_examples=20)
 @given(st.integers(1, 4), st.integers(1, 9), st.integers(1, 9))
 def test_values_of_all_vertices(kind, linked, size, of, n):
     frame = edges(kind, n)

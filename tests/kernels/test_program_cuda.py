@@ -117,7 +117,8 @@ WAYS = [
         for source, way, cases in WAYS
         for arch in ARCHITECTURES
         for case in cases
-        if arch == ARCHITECTURES[0] or case in cases[: 1 if source == "program_fused" else 2]
+        if arch == ARCHITECTURES[0]
+        or case in cases[: 2 if arch == "sm_75" and source != "program_fused" else 1]
     ],
     indirect=["architecture"],
 )

@@ -49,9 +49,7 @@ def check(parts, kind):
     assert [[ordered[c] for c in code] for code in ranks] == parts
 
 
-@settings(
-    deadline=None, max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     parts=several,
     kind=st.sampled_from([pa.large_string(), pa.string()]),

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import dask_graphgpu as dg
@@ -59,7 +59,6 @@ def assert_same(found, wanted):
             np.testing.assert_array_equal(column, other.columns[name])
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     rows=ROWS,
     deltas=st.lists(st.tuples(ROWS, PAIRS), min_size=1, max_size=3),

@@ -7,7 +7,7 @@ import dask
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_graphs import grid, path, rmat
 from rank_parts import (
@@ -102,7 +102,6 @@ def check_border(parts):
     duplication=st.sampled_from(["neighbours", "all"]),
     with_vertices=st.booleans(),
 )
-@settings(max_examples=50)
 def test_ranks_hold_the_graph_of_one(
     graph, size, rule, order, by, partitioner, duplication, with_vertices
 ):
@@ -126,7 +125,6 @@ def test_ranks_hold_the_graph_of_one(
     rule=st.sampled_from(["keep", "min", "one"]),
     data=st.data(),
 )
-@settings(max_examples=50)
 def test_chunks_may_be_anywhere(graph, size, rule, data):
     chunks = Chunks.of(graph.frame(), graph.cuts, graph.vertices())
     rank = st.integers(0, size - 1)

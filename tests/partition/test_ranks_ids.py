@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rank_parts import Chunks, shares
 from strategies import KINDS, edge_lists
@@ -33,7 +33,6 @@ def on_ranks(size, chunks, function, **options):
     partitioner=st.sampled_from(["balanced", "random"]),
     data=st.data(),
 )
-@settings(max_examples=50)
 def test_ids_are_found_and_taken_as_on_one_rank(graph, size, partitioner, data):
     chunks = Chunks.of(graph.frame(), graph.cuts, graph.vertices())
     whole = chunks.whole(Layout(order="input")).ids

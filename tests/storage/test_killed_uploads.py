@@ -11,7 +11,7 @@ import pytest
 @pytest.mark.timeout(900)
 def test_readers_see_the_old_or_the_new():
     script = Path(__file__).parents[1] / "killed_uploads.py"
-    call = [sys.executable, script, "--kills", "12"]
+    call = [sys.executable, script, "--kills", "6"]
     done = subprocess.run(call, capture_output=True, text=True, timeout=880)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("0 wrong") == 5  # kinds of jobs

@@ -6,7 +6,7 @@ import dask
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import KINDS, edge_lists
 
@@ -34,7 +34,6 @@ def same(found, wanted):
     pd.testing.assert_frame_equal(found, wanted, check_dtype=False, rtol=1e-9)
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     graph=edge_lists(weights=[None, "int64"], kinds=KINDS),
     ranks=st.integers(2, 4),

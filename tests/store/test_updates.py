@@ -12,7 +12,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from method_calls import IN_PLACES, METHODS
 
@@ -62,7 +62,6 @@ def is_same(found, wanted):
     pd.testing.assert_frame_equal(found, wanted, check_exact=True)
 
 
-@settings(max_examples=15, deadline=None)
 @given(
     rows=ROWS,
     deltas=DELTAS,

@@ -4,7 +4,7 @@ from unittest import mock
 
 import numpy as np
 from cut_graphs import Cut, cut
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_graphs import rmat
 from small_graphs import small_graphs
@@ -51,7 +51,6 @@ def check_edges(parts, sources, weighted):
     np.testing.assert_allclose(along[place.argsort()], sums, rtol=1e-9, atol=1e-12)
 
 
-@settings(max_examples=50)
 @given(
     graph=small_graphs(weights=(None, "int64", "float32"), max_vertices=14),
     size=st.integers(1, 5),

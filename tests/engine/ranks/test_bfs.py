@@ -8,7 +8,7 @@ import dask
 import numpy as np
 import pytest
 from cut_graphs import cut
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dask_graphgpu.engine import cpu
@@ -65,7 +65,6 @@ def one(view, source, cutoff=None):
     return cpu.bfs(view, source, cutoff=cutoff, targets=None, report=Report("one"))
 
 
-@settings(deadline=None, max_examples=50)
 @given(st.data())
 def test_any_graph(data):
     n = data.draw(st.integers(1, 150))

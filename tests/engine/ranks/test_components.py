@@ -2,7 +2,7 @@
 
 import numpy as np
 from cut_graphs import cut
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_graphs import rmat
 
@@ -30,7 +30,6 @@ def check(view, size, way):
     np.testing.assert_array_equal(made.dense(made.whole(parts)), one)
 
 
-@settings(deadline=None, max_examples=50)
 @given(st.data())
 def test_any_graph(data):
     n = data.draw(st.integers(1, 30))

@@ -4,7 +4,7 @@ from unittest import mock
 
 import numpy as np
 from cut_graphs import Cut, cut
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_graphs import rmat
 from small_graphs import on_threads, small_graphs
@@ -41,7 +41,6 @@ def check(parts, first, second):
         assert np.array_equal(np.lexsort((pairs[1], pairs[0])), np.arange(len(pairs[0])))
 
 
-@settings(max_examples=50)
 @given(
     graph=small_graphs(max_edges=80),
     size=st.integers(1, 5),

@@ -4,7 +4,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from cut_graphs import Cut, cut
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_graphs import rmat
 from small_graphs import on_threads, small_graphs
@@ -45,7 +45,6 @@ def arcs(view):
 
 
 @pytest.mark.parametrize("method", IN_PYTHON)
-@settings(max_examples=50)
 @given(
     graph=small_graphs((None, "uint8", "float32"), max_edges=60),
     resolution=st.sampled_from([0.3, 1.0, 2.5]),

@@ -5,7 +5,7 @@ from unittest import mock
 import numpy as np
 import oracles
 from cut_graphs import Cut, cut
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_graphs import rmat
 from small_graphs import on_threads, small_graphs
@@ -29,7 +29,6 @@ def found(parts, sources, *, cutoff=None, targets=None, report=None):
     return parts.whole(parts.run(run)).T
 
 
-@settings(max_examples=50)
 @given(
     graph=small_graphs(max_vertices=16),
     size=st.integers(1, 5),

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from cut_graphs import cut
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dask_graphgpu.engine import cpu
@@ -56,7 +56,6 @@ def check(view, source, size, way, *, hops):
     np.testing.assert_array_equal(made.dense(made.whole(made.run(run))), one)
 
 
-@settings(deadline=None, max_examples=50)
 @given(st.data())
 def test_any_graph(data):
     n = data.draw(st.integers(1, 20))

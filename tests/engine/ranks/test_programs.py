@@ -7,7 +7,7 @@ import dask
 import numpy as np
 import pytest
 from cut_graphs import Cut, cut
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_graphs import edgeless, grid, path
 from rank_programs import CASES, HOPS, SUPERSTEPS, TOP
@@ -322,7 +322,6 @@ def test_only_values_of_active_vertices_travel():
 
 
 @given(small_graphs(weights=["int64", "float64"]), st.integers(1, 5), st.data())
-@settings(deadline=None, max_examples=50)
 def test_shortest_paths_of_any_graph_under_any_owners(graph, size, data):
     graph = replace(graph, rank=None)
     owner = data.draw(

@@ -7,7 +7,7 @@ import oracles
 import pytest
 import scipy.sparse as sp
 from cut_graphs import Cut, cut, owners
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_graphs import SHAPES, MadeGraph, path, rmat
 from scipy.sparse import csgraph
@@ -49,7 +49,6 @@ def scipy_labels(view, numbers):
     return smallest[label]
 
 
-@settings(max_examples=50)
 @given(
     small_graphs(max_vertices=16),
     st.integers(1, 5),

@@ -3,7 +3,7 @@
 from unittest import mock
 
 from cut_graphs import Cut, cut
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_graphs import rmat
 from small_graphs import small_graphs
@@ -27,7 +27,6 @@ def simple(view):
     return View.of(merge_repeats(view.out, "one"), directed=view.directed, user_rank=view.user_rank)
 
 
-@settings(max_examples=50)
 @given(small_graphs(max_edges=90), st.integers(1, 5), st.sampled_from([1, 4, 1 << 16]), st.data())
 def test_any_owners(graph, size, few, data):
     owner = data.draw(st.lists(st.integers(0, size - 1), min_size=graph.n, max_size=graph.n))
