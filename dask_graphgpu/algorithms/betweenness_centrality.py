@@ -202,5 +202,5 @@ class EdgeBetweennessCentrality(_Betweenness):
             run.view, sources, weighted=self.weighted, report=run.report
         )
         scale, _ = self._scales(run, sources, endpoints=True)
-        source, destination = (run.dense(x) for x in (run.view.sources(), run.view.out.neighbours))
+        source, destination = (run.dense(end) for end in run.view.ends())
         return edge_table(run, source, destination, {"betweenness": Values(value * scale)})

@@ -112,6 +112,20 @@ def test_every_place(place, directed):
         assert ways.count("accumulate") == ways.count("count") > 1
 
 
+@pytest.mark.parametrize("directed", [True, False])
+def test_weights_and_edges_in_every_place(rows_place, directed):
+    for frame in FRAMES:
+        ids = frame()["src"].unique()[:3].tolist()
+        rows_place.same(
+            lambda graph: graph.betweenness_centrality(ids, weighted=True),  # noqa: B023
+            lambda graph: graph.edge_betweenness_centrality(ids, weighted=True),  # noqa: B023
+            lambda graph: graph.edge_betweenness_centrality(40, seed=2, normalized=False),
+            frames=[frame],
+            directed=directed,
+            rtol=1e-9,
+        )
+
+
 @pytest.mark.parametrize(("endpoints", "bits"), [(False, None), (True, 64)])
 def test_small_graphs(memory_place, endpoints, bits):
     sums = lambda graph: graph.betweenness_centrality([0, 3, 50], endpoints=endpoints)  # noqa: E731
@@ -121,8 +135,8 @@ def test_small_graphs(memory_place, endpoints, bits):
 @pytest.mark.parametrize(
     ("kind", "bits"), [("uint8", 64), ("int64", None), ("float32", None), ("float64", 64)]
 )
-def test_weights_and_edges_of_small_graphs(edges_place, kind, bits):
-    edges_place.same_small(
+def test_weights_and_edges_of_small_graphs(rows_place, kind, bits):
+    rows_place.same_small(
         lambda graph: graph.betweenness_centrality([0, 3], weighted=True, endpoints=True),
         lambda graph: graph.edge_betweenness_centrality([0, 50], weighted=True),
         lambda graph: graph.edge_betweenness_centrality([3]),
