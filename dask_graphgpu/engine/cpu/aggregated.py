@@ -48,7 +48,8 @@ def aggregated(level: Any, labels: np.ndarray, count: int) -> Any:
     for_blocks(
         kernels.aggregating.entries_of_pieces, edge_blocks(starts), level.offsets, *cut, space
     )
-    entries_before, spaces = offsets_of(space), offsets_of(np.minimum(space, count))
+    entries_before, spaces = offsets_of(space), offsets_of(np.minimum(space, count, out=space))
+    del space
     begins = np.append(starts[community] + (np.arange(pieces) - first[community]) * most, n)
     found = np.empty(pieces, np.int64), np.empty(pieces), np.empty(pieces)
     lengths, loops, degree = np.empty(count, np.int64), np.empty(count), np.empty(count)

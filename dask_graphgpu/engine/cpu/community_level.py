@@ -11,7 +11,7 @@ import numpy as np
 
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
-from dask_graphgpu.partition.csr import Adjacency, at_ends, offsets_of
+from dask_graphgpu.partition.csr import Adjacency, at_ends, from_edges, offsets_of
 from dask_graphgpu.partition.view import View
 
 AT_ONCE = 1 << 25  # entries of rows that are read before a look whether the call is to stop
@@ -109,7 +109,7 @@ class Level:
     @classmethod
     def first(cls, view: View, *, in_order: bool) -> Level:
         """The graph itself, its vertices in the order of the user's ids, and ``in_order`` those of each row, too."""
-        rows = _joined(view, in_order=in_order)
+        rows = _in_order(view) if in_order else _joined(view)
         weight = np.empty(0) if rows.weight is None else rows.weight.astype(np.float64, copy=False)
         n = rows.num_vertices
         made = cls(rows.offsets.view(np.uint64), rows.neighbours, weight, np.empty(n), np.empty(n))
@@ -208,22 +208,29 @@ def exact_sums(view: View) -> bool:
     return whole and 2 * largest * view.out.num_edges < EXACT
 
 
-def sort_rows(
-    blocks: np.ndarray, offsets: np.ndarray, neighbours: np.ndarray, weight: np.ndarray
-) -> None:
-    """Sort each of some rows by neighbours and weights, if there are any."""
-    second = weight if len(weight) else neighbours
-    for_blocks(kernels.communities.sort_rows, blocks, offsets, neighbours, second)
+def _in_order(view: View) -> Adjacency:
+    """Rows of both directions of every edge, vertices and neighbours in the order of the user's ids."""
+    rows, rank = view.out, view.user_rank
+    if not view.directed and rank is None:
+        return rows
+    source, destination = view.ends()
+    columns = {} if rows.weight is None else {"weight": rows.weight}
+    if rank is not None:
+        source, destination = at_ends(rank, source), at_ends(rank, destination)
+    if view.directed:
+        both = np.concatenate([source, destination])
+        source, destination = both, np.concatenate([destination, source])
+        columns = {name: np.concatenate([c, c]) for name, c in columns.items()}
+    return from_edges(view.num_vertices, source, destination, columns)
 
 
-def _joined(view: View, *, in_order: bool) -> Adjacency:
+def _joined(view: View) -> Adjacency:
     """Rows of both directions of every edge, vertices in the order of the user's ids.
 
-    Rows are sorted by neighbours and weights only ``in_order``, or where it may matter in which order weights are
-    added up.
+    Rows are sorted by neighbours and weights only where it may matter in which order weights are added up.
     """
     out, rank, weights, exact = view.out, view.user_rank, view.out.weight, exact_sums(view)
-    if not view.directed and rank is None and (exact or in_order):
+    if not view.directed and rank is None and exact:
         return out
     parts = [out, view.into] if view.directed else [out]
     n, dtype = view.num_vertices, out.neighbours.dtype
@@ -243,8 +250,8 @@ def _joined(view: View, *, in_order: bool) -> Adjacency:
         kernels.communities.join_rows, blocks, place, none if rank is None else rank, *to_join(*parts),
         offsets, neighbours, weight,
     )  # fmt: skip
-    if in_order or not exact:
-        sort_rows(blocks, offsets, neighbours, weight)
+    if not exact:
+        for_blocks(kernels.communities.sort_rows, blocks, offsets, neighbours, weight)
     return Adjacency(offsets, neighbours, {} if weights is None else {"weight": weight})
 
 

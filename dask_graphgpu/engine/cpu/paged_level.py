@@ -11,24 +11,33 @@ import numpy as np
 from dask_graphgpu.engine.cpu.community_level import (
     Level,
     exact_sums,
-    sort_rows,
     to_join,
     weigh,
 )
 from dask_graphgpu.engine.cpu.edges import Paged, rows_on_disk
 from dask_graphgpu.kernels import cpu as kernels
-from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
-from dask_graphgpu.partition.csr import Adjacency, offsets_of
-from dask_graphgpu.partition.paged.sort import RowWriter, give_back
+from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks, num_threads
+from dask_graphgpu.partition.csr import Adjacency, at_ends, from_edges, offsets_of
+from dask_graphgpu.partition.paged.sort import PagedAdjacency, RowWriter, give_back
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
 
 # Bytes of a vertex: where its row begins, among those at hand as well; its degree, loop, label before and after, and
-# those of the graph; the degree and the size of its community; who waits, and in which order.
-_OF_VERTEX = 128
+# those of the graph; the degree and the size of its community; who waits, and in which order; what becomes the next
+# level. And of one of a level beneath.
+_OF_VERTEX, _BENEATH = 216, 48
+
+# Bytes of a slot of a table beside a label; see ``kernels/cpu/tallies.py``.
+_OF_SLOT = 10
 
 # So many times less memory is taken than is left: there is other memory, and what was freed is not always given back.
 _USED = 2
+
+# As often rows are there while they are brought into order.
+_SORTED = 3
+
+# Vertices of a ring of which the first are looked for that there is memory for; more if there is for all of these.
+_LOOKED_AT = 1 << 14
 
 # Arrays of the length of a level's rows that are taken beside these where they are in memory.
 _BESIDE = 3
@@ -41,21 +50,41 @@ class PagedLevel:
     ----------
     sides : one or two adjacencies on disk
         Of two, a vertex has the rows of both.
-    sorts : bool
-        Whether rows are to be sorted.
+    in_order : bool
+        Whether rows are to be brought into the order of neighbours.
+    exact : bool
+        Whether it does not matter in which order weights are added up.
+    beneath : int
+        Bytes that levels beneath this one have.
     """
 
     def __init__(
-        self, *sides: Any, sorts: bool, loops: np.ndarray, degree: np.ndarray, report: Report
+        self,
+        *sides: Any,
+        loops: np.ndarray,
+        degree: np.ndarray,
+        report: Report,
+        in_order: bool = False,
+        exact: bool = True,
+        beneath: int = 0,
     ) -> None:
         self._sides = [Paged(rows_on_disk(side), report) for side in sides]
-        self._sorts, self._report = sorts, report
+        self._in_order, self._exact, self._report = in_order, exact, report
         self.loops, self.degree = loops, degree
-        self.offsets = sum(side.offsets for side in sides).view(np.uint64)
         first = self._sides[0]
+        self._degrees = first.rows.degrees
+        offsets = first.rows.offsets
+        for other in self._sides[1:]:
+            self._degrees, offsets = (
+                self._degrees + other.rows.degrees,
+                offsets + other.rows.offsets,
+            )
+        self.offsets = offsets.view(np.uint64)
         self.ids, self.weighted = first.rows.neighbours.dtype, first.rows.weight is not None
-        held = sum(each.held for each in self._sides) + len(self) * _OF_VERTEX
-        self._held = held
+        self._beneath = beneath + len(self) * _BENEATH
+        tables = num_threads() * self.room * (self.ids.itemsize + _OF_SLOT)
+        vertices = len(self) * _OF_VERTEX
+        self.held = sum(each.held for each in self._sides) + vertices + tables + beneath
 
     @classmethod
     def first(cls, view: View, report: Report, *, in_order: bool) -> PagedLevel:
@@ -63,10 +92,12 @@ class PagedLevel:
         assert view.user_rank is None
         names = () if view.out.weight is None else ("weight",)
         sides = [view.out, view.into] if view.directed else [view.out]
-        n, exact = view.num_vertices, exact_sums(view)
-        sorts = (in_order and view.directed) or not (exact or in_order)
+        empty = np.empty((2, view.num_vertices))
         bare = [rows_on_disk(side).with_columns(names) for side in sides]
-        made = cls(*bare, sorts=sorts, loops=np.empty(n), degree=np.empty(n), report=report)
+        made = cls(
+            *bare, loops=empty[0], degree=empty[1], report=report, in_order=in_order and view.directed,
+            exact=in_order or exact_sums(view),
+        )  # fmt: skip
         weigh(made, directed=view.directed)
         return made
 
@@ -79,9 +110,7 @@ class PagedLevel:
 
     @cached_property
     def room(self) -> int:
-        return int(
-            kernels.tallies.room_for(min(int(np.diff(self.offsets).max(initial=0)), len(self)))
-        )
+        return int(kernels.tallies.room_for(min(int(self._degrees.max(initial=0)), len(self))))
 
     def sweep(self) -> Iterator[tuple[int, int, Level]]:
         """As of `Level`."""
@@ -97,33 +126,33 @@ class PagedLevel:
         ------
         LimitTooSmall, SpillError
         """
-        for first, last in self._groups(offsets_of(self._lengths(listed))[cuts], beside):
+        for first, last in self._groups(offsets_of(at_ends(self._degrees, listed))[cuts], beside):
             yield first, last, self._at_hand(listed[cuts[first] : cuts[last]])
 
     def ahead(self, ring: np.ndarray, head: int, left: int) -> tuple[Level, int]:
         """As of `Level`."""
-        some = ring.take(np.arange(head, head + left), mode="wrap")
-        entries = offsets_of(self._lengths(some))
-        _, last = next(self._groups(entries))
-        # Rows without entries are right though they are not at hand.
-        return self._at_hand(some[:last]), max(int(entries[last]), 1)
-
-    def _lengths(self, some: np.ndarray) -> np.ndarray:
-        offsets = self.offsets.view(np.int64)
-        some = some.astype(np.intp, copy=False)
-        lengths: np.ndarray = offsets.take(some + 1) - offsets.take(some)
-        return lengths
+        number = _LOOKED_AT
+        while True:
+            number = min(number, left)
+            some = ring.take(np.arange(head, head + number), mode="wrap")
+            entries = offsets_of(at_ends(self._degrees, some))
+            _, last = next(self._groups(entries))
+            # Where as many entries are read as there are, nobody behind these vertices is looked at.
+            if last < number or number == left:
+                return self._at_hand(some[:last]), max(int(entries[last]), 1)
+            number *= 4
 
     def _groups(
         self, entries: np.ndarray, beside: np.ndarray | None = None
     ) -> Iterator[tuple[int, int]]:
         """Stretches, as long as there is memory for, of what begins after so many entries, and bytes ``beside``."""
-        limits, needed = self._sides[0].rows.limits, self.entry_bytes * entries
+        each = self.entry_bytes * (_SORTED if self._in_order else 1)
+        limits, needed = self.pages.limits, each * entries
         if beside is not None:
             needed += beside
         largest = int(np.diff(needed).max(initial=0))
-        limits.require(self._held + _USED * largest, f"communities of {len(self):,} vertices")
-        most = (limits.memory - self._held) // _USED
+        limits.require(self.held + _USED * largest, f"communities of {len(self):,} vertices")
+        most = (limits.memory - self.held) // _USED
         first, end = 0, len(needed) - 1
         while first < end:
             last = int(np.searchsorted(needed, needed[first] + most, side="right")) - 1
@@ -132,9 +161,10 @@ class PagedLevel:
 
     def _at_hand(self, some: np.ndarray) -> Level:
         """A level that has the rows of some vertices."""
+        give_back()  # the rows before these, and what else there was since
         some = np.sort(some)
         lengths = np.zeros(len(self), np.int64)
-        lengths[some] = self._lengths(some)
+        lengths[some] = at_ends(self._degrees, some)
         offsets = offsets_of(lengths)
         neighbours = np.empty(offsets[-1], self.ids)
         weight = np.empty(offsets[-1] if self.weighted else 0)
@@ -149,29 +179,45 @@ class PagedLevel:
                         weight,
                     )  # fmt: skip
             begins = begins + np.diff(after)
+        if self._in_order:
+            source = np.repeat(np.arange(len(self), dtype=self.ids), lengths)
+            rows = from_edges(
+                len(self), source, neighbours, {"weight": weight} if self.weighted else {}
+            )
+            neighbours, weight = rows.neighbours, weight if rows.weight is None else rows.weight
         found = Level(offsets.view(np.uint64), neighbours, weight, self.loops, self.degree)
-        if self._sorts:
-            sort_rows(found.blocks(0, len(self)), offsets, neighbours, weight)
+        if not self._exact:
+            blocks = found.blocks(0, len(self))
+            for_blocks(kernels.communities.sort_rows, blocks, offsets, neighbours, weight)
         return found
+
+    @property
+    def pages(self) -> PagedAdjacency:
+        """Where rows of other levels may be written as well."""
+        return self._sides[0].rows
+
+    def upon(self, rows: PagedAdjacency, loops: np.ndarray, degree: np.ndarray) -> PagedLevel:
+        """A level above this one."""
+        return PagedLevel(
+            rows, loops=loops, degree=degree, report=self._report, beneath=self._beneath
+        )
 
     def above(self, count: int, *, weighted: bool = True) -> _Above:
         """As of `Level`."""
-        return _Above(count, self.ids, self._sides[0], self._report, weighted=weighted)
+        return _Above(count, self, weighted=weighted)
 
 
 class _Above:
     """Takes the rows of a level, which are written to disk where memory does not hold them."""
 
-    def __init__(
-        self, count: int, ids: np.dtype[Any], beside: Paged, report: Report, *, weighted: bool
-    ) -> None:
-        self._count, self._ids, self._beside, self._report = count, ids, beside.rows, report
+    def __init__(self, count: int, below: PagedLevel, *, weighted: bool) -> None:
+        self._count, self._below = count, below
         self._kinds: dict[str, Any] = {"weight": np.dtype(np.float64)} if weighted else {}
         self._rows: list[tuple[Any, ...]] = []
         self._writer: RowWriter | None = None
-        each = (1 + _BESIDE) * (ids.itemsize + 8)
-        free = beside.rows.limits.memory - beside.held - count * _OF_VERTEX
-        self._left = free // (_USED * each)  # entries that memory may hold
+        free = below.pages.limits.memory - below.held - count * _OF_VERTEX
+        # Entries that memory may hold.
+        self._left = free // (_USED * (1 + _BESIDE) * (below.ids.itemsize + 8))
 
     def append(
         self, first: int, offsets: np.ndarray, neighbours: np.ndarray, weight: np.ndarray
@@ -183,8 +229,8 @@ class _Above:
 
     def _write(self) -> None:
         if self._writer is None:
-            near = self._beside
-            self._writer = RowWriter(self._count, self._ids, self._kinds, near.folder, near.limits)
+            near, ids = self._below.pages, self._below.ids
+            self._writer = RowWriter(self._count, ids, self._kinds, near.folder, near.limits)
         for first, offsets, neighbours, weight in self._rows:
             columns = dict.fromkeys(self._kinds, weight)
             self._writer.append(first, Adjacency(offsets.view(np.int64), neighbours, columns))
@@ -195,7 +241,7 @@ class _Above:
             self._write()
             written = self._writer.close()
             give_back()
-            return PagedLevel(written, sorts=False, loops=loops, degree=degree, report=self._report)
+            return self._below.upon(written, loops, degree)
         lengths = [np.diff(offsets.view(np.int64)) for _, offsets, _, _ in self._rows]
         _, _, neighbours, weight = (list(each) for each in zip(*self._rows, strict=True))
         offsets = offsets_of(np.concatenate(lengths)).view(np.uint64)
