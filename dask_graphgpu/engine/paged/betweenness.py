@@ -47,9 +47,8 @@ def betweenness(
     rows, n = rows_on_disk(view.out), view.num_vertices
     passes = Paged(rows, report)
     held = passes.nbytes + rows.offsets.nbytes + rows.counts.nbytes + rows.degrees.nbytes
-    held += n * (
-        8 + 24 + 16 + 2 * rows.neighbours.itemsize
-    )  # sums, and what searches take: by weight no more
+    # Sums, and what searches take, which is no more by weight.
+    held += n * (8 + 24 + 16 + 2 * rows.neighbours.itemsize)
     of_source = n * (4 + 8 + 8 + 8 * weighted + rows.neighbours.itemsize)
     rows.limits.require(held + of_source, f"betweenness of {n:,} vertices")
     width = int(min((rows.limits.memory - held) // max(of_source, 1), AT_ONCE))
