@@ -14,7 +14,7 @@ hybrid   host memory, for a GPU and the CPU at once
 
 The last is for vertex programs only: tests of these take `programs_place`. `memory_place` is each but pages and disk,
 where small graphs do not get to. `rows_place` is for methods that look at the rows of both ends of an edge, which tiers
-do not serve. Tests on a GPU are marked ``gpu``.
+do not serve, `edges_place` the same for small graphs, without pages. Tests on a GPU are marked ``gpu``.
 """
 
 from contextlib import contextmanager, nullcontext
@@ -161,6 +161,15 @@ def memory_place(request, tmp_path, monkeypatch):
 @pytest.fixture(params=[*CPU, *_on_gpus(n for n in GPU if n not in ("tiers", "disk"))])
 def rows_place(request, tmp_path, monkeypatch):
     """Each place where rows of both ends of an edge meet."""
+    with _put(request.param, tmp_path, monkeypatch) as place:
+        yield place
+
+
+@pytest.fixture(
+    params=[n for n in CPU if n != "pages"] + _on_gpus(n for n in GPU if n[0:6] == "device")
+)
+def edges_place(request, tmp_path, monkeypatch):
+    """Each place where all edges lie in one memory, and ranks."""
     with _put(request.param, tmp_path, monkeypatch) as place:
         yield place
 

@@ -135,8 +135,8 @@ def test_small_graphs(memory_place, endpoints, bits):
 @pytest.mark.parametrize(
     ("kind", "bits"), [("uint8", 64), ("int64", None), ("float32", None), ("float64", 64)]
 )
-def test_weights_and_edges_of_small_graphs(rows_place, kind, bits):
-    rows_place.same_small(
+def test_weights_and_edges_of_small_graphs(edges_place, kind, bits):
+    edges_place.same_small(
         lambda graph: graph.betweenness_centrality([0, 3], weighted=True, endpoints=True),
         lambda graph: graph.edge_betweenness_centrality([0, 50], weighted=True),
         lambda graph: graph.edge_betweenness_centrality([3]),
