@@ -13,7 +13,7 @@ hybrid   host memory, for a GPU and the CPU at once
 ======== ======================================================
 
 The last is for vertex programs only: tests of these take `programs_place`. `memory_place` is each but pages and disk,
-where small graphs do not get to and some methods do not run. `rows_place` is for methods that look at the rows of both
+where small graphs do not get to. `rows_place` is for methods that look at the rows of both
 ends of an edge, which run on pages, but not from a GPU. Tests on a GPU are marked ``gpu``.
 """
 

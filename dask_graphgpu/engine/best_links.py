@@ -8,6 +8,7 @@ References
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from dask_graphgpu.report import Report
 Edges = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
-def best_links(view: Any, edges: tuple[Any, Any, Any], report: Report) -> Edges:
+def best_links(view: Any, edges: Callable[[], tuple[Any, Any, Any]], report: Report) -> Edges:
     """Edges of which no two share an end, by falling weight, then by their ends.
 
     Notes
@@ -29,7 +30,7 @@ def best_links(view: Any, edges: tuple[Any, Any, Any], report: Report) -> Edges:
     among the vertices that are left [1]_. On several ranks the first one gets all edges, and has the answer.
     """
     start = time.perf_counter()
-    source, destination, weight = (to_host(each) for each in edges)
+    source, destination, weight = (to_host(each) for each in edges())
     if view.ranks.size > 1:
         source, destination, weight = (
             view.ranks.to_first(each) for each in (source, destination, weight)

@@ -25,6 +25,8 @@ from dask_graphgpu.engine.contract_sets import Sets
 from dask_graphgpu.engine.contract_similarity import Similarities
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
 
     from dask_graphgpu.engine.options import RunOptions
@@ -171,7 +173,7 @@ class Engine(
         """
 
     def best_links(
-        self, view: View, edges: tuple[Any, Any, Any], report: Report
+        self, view: View, edges: Callable[[], tuple[Any, Any, Any]], report: Report
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Edges of which no two share an end, taken by falling weight, then by their ends.
 
@@ -179,8 +181,8 @@ class Engine(
         ----------
         view : View
             Directed: a vertex may be the source of one edge and the destination of another.
-        edges : tuple of arrays
-            What `edges_among` gives of all vertices, with weights.
+        edges : callable
+            Gives what `edges_among` does of all vertices, with weights, where an engine takes them all at once.
 
         Returns
         -------

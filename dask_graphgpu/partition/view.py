@@ -262,10 +262,9 @@ class View:
         weights: np.ndarray = self.rows.rowwise.sum_loops(self.given())
         return weights
 
-    def sources(self) -> np.ndarray:
-        """The source of every edge of `out`."""
-        sources: np.ndarray = self.rows.rowwise.row_ids(self.out)
-        return sources
+    def ends(self) -> tuple[np.ndarray, np.ndarray]:
+        """The source and the destination of every edge of `out`."""
+        return self.rows.rowwise.row_ids(self.out), self.out.neighbours
 
     def weights_between(self, sources: np.ndarray, destinations: np.ndarray) -> np.ndarray:
         """Weights of the edges from some vertices, each to one of its neighbours: of several the least."""

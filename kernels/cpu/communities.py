@@ -21,6 +21,10 @@ from dask_graphgpu.kernels.compile import inner, jit
 # A move has to gain more than this part of the vertex's degree, so that rounding cannot move it for ever.
 LEAST_GAIN = 1e-10
 
+BLOCK_BITS = (
+    14  # of the number of vertices whose weights within communities are added up by one thread
+)
+
 
 @jit
 def weigh(lo, hi, offsets, neighbours, weight, times, loops, degree):
@@ -90,29 +94,39 @@ def sort_rows(lo, hi, offsets, neighbours, weight):
 
 
 @jit
-def connected_parts(offsets, neighbours, weight, community, parts):
-    """``parts[v]`` = the first vertex of those that v is joined to within its community by edges with a weight."""
-    n = community.size
+def link_within(lo, hi, offsets, neighbours, weight, community, parent):
+    """Link the trees of the vertices of some rows with those of neighbours in their community, by edges with a weight.
+
+    The root of a tree is its smallest vertex; ``parent[v]`` is never larger than v. For one thread.
+    """
     weighted = weight.size > 0
-    stack = np.empty(n, np.int64)
-    seen = np.zeros(n, np.bool_)
-    for first in range(n):
-        if seen[first]:
-            continue
-        seen[first] = True
-        stack[0] = first
-        top = 1
-        while top:
-            top -= 1
-            v = stack[top]
-            parts[v] = first
-            for e in range(offsets[v], offsets[v + 1]):
-                u = np.int64(neighbours[e])
-                heavy = not weighted or weight[e] > 0
-                if heavy and not seen[u] and community[u] == community[first]:
-                    seen[u] = True
-                    stack[top] = u
-                    top += 1
+    for v in range(np.uint64(lo), np.uint64(hi)):
+        own = community[v]
+        for e in range(offsets[v], offsets[v + np.uint64(1)]):
+            u = np.uint64(neighbours[e])
+            if u > v or community[u] != own or (weighted and weight[e] <= 0):
+                continue
+            a, b = _root(v, parent), _root(u, parent)
+            parent[max(a, b)] = min(a, b)
+
+
+@inner
+def _root(v, parent):
+    """The root of a vertex's tree; those on the way to it come to hang higher."""
+    up = np.uint64(parent[v])
+    while up != v:
+        above = np.uint64(parent[up])
+        parent[v] = above
+        v = up
+        up = above
+    return v
+
+
+@jit
+def to_roots(parent):
+    """``parent[v]`` = the root of each vertex's tree."""
+    for v in range(parent.size):
+        parent[v] = parent[np.uint64(parent[v])]
 
 
 @jit
@@ -137,14 +151,19 @@ def renumber(labels, numbers):
 
 
 @jit
-def weight_within(lo, hi, offsets, neighbours, weight, loops, community):
-    """Weight of the entries of a block that lie within communities, loops included."""
+def weight_within(lo, hi, first, last, offsets, neighbours, weight, loops, community, sums):
+    """Add to ``sums`` the weight of entries within communities, loops included.
+
+    Of blocks of vertices, each of the same number of them whatever the threads are, those from one to before another
+    that lie from `first` to before `last`.
+    """
     weighted = weight.size > 0
-    within = 0.0
-    for v in range(lo, hi):
-        within += loops[v]
-        for e in range(offsets[v], offsets[v + 1]):
-            u = np.uint64(neighbours[e])
-            if u != v and community[u] == community[v]:
-                within += np.float64(weight[e]) if weighted else 1.0
-    return within
+    for b in range(lo, hi):
+        within = sums[b]
+        for v in range(max(b << BLOCK_BITS, first), min((b + 1) << BLOCK_BITS, last)):
+            within += loops[v]
+            for e in range(offsets[v], offsets[v + 1]):
+                u = np.uint64(neighbours[e])
+                if u != v and community[u] == community[v]:
+                    within += np.float64(weight[e]) if weighted else 1.0
+        sums[b] = within

@@ -96,40 +96,36 @@ def move(
 
 
 @jit
+def cuts(lo, hi, offsets, neighbours, weight, community, cut):
+    """``cut[v]`` = weight from each vertex of a block to the rest of its community."""
+    weighted = weight.size > 0
+    for v in range(lo, hi):
+        own = community[v]
+        for e in range(offsets[v], offsets[v + 1]):
+            u = np.uint64(neighbours[e])
+            if u != v and community[u] == own:
+                cut[v] += np.float64(weight[e]) if weighted else 1.0
+
+
+@jit
 def refine(
-    offsets,
-    neighbours,
-    weight,
-    degree,
-    scale,
-    order,
-    chance,
-    randomness,
-    community,
-    totals,
-    refined,
-):
+    order, chance, offsets, neighbours, weight, degree, scale, randomness, community, totals, to, touched, alone,
+    refined, part_degree, cut,
+):  # fmt: skip
     """Join vertices within their communities to parts that are well connected: ``refined`` are the labels of the parts.
 
     Every vertex is a part at first. One that is still alone, and well connected to its community,
     joins a part of it that is so too, by chance: the more the gain, as a part of its degree, the more
     likely, by the exponential of gain over `randomness`. ``chance[i]``, of 0 to 1, decides for ``order[i]``.
+
+    Parameters
+    ----------
+    to, touched : of the length of the vertices, `to` with zeros
+    alone, part_degree, cut : whether each vertex is a part of its own; degree of a part, by its label, and weight of
+        its edges to the rest of its community; changed
     """
-    n = order.size
     weighted = weight.size > 0
-    to = np.zeros(n)
-    touched = np.empty(n, community.dtype)
-    part_degree = degree.copy()
-    cut = np.zeros(n)  # weight from a part to the rest of its community
-    alone = np.ones(n, np.bool_)
-    for i in range(n):
-        refined[i] = i
-        own = community[i]
-        for e in range(offsets[i], offsets[i + 1]):
-            u = np.uint64(neighbours[e])
-            if u != i and community[u] == own:
-                cut[i] += np.float64(weight[e]) if weighted else 1.0
-    for i in range(n):
+    for i in range(order.size):
         v = np.uint64(order[i])
         total = totals[np.uint64(community[v])]
         k = degree[v]

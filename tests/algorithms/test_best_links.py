@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from places import skewed, sparse
 from scipy.optimize import linear_sum_assignment
 from strategies import KINDS, edge_lists
 
@@ -63,6 +64,16 @@ def test_every_place_with_room(memory_place, directed):
         assert found["src"].is_unique
         assert found["dst"].is_unique
         assert directed or not set(found["src"]) & set(found["dst"])
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_rows_on_disk(rows_place, directed):
+    """Many links of the same weight as well, of which vertices displace each other's; repeats that stay."""
+    frames = [skewed, sparse, lambda: skewed().assign(weight=skewed()["src"] % 2)]
+    rows_place.same(lambda graph: graph.best_links(), frames=frames, directed=directed)
+    rows_place.same(
+        lambda graph: graph.best_links(), frames=frames[:1], directed=directed, duplicates="keep"
+    )
 
 
 @pytest.mark.parametrize("kind", ["uint8", "int64", "uint64", "float32"])

@@ -111,6 +111,20 @@ def test_every_place(place, directed):
         assert ways.count("accumulate") == ways.count("count") > 1
 
 
+@pytest.mark.parametrize("directed", [True, False])
+def test_weights_and_edges_in_every_place(rows_place, directed):
+    for frame in FRAMES:
+        ids = frame()["src"].unique()[:3].tolist()
+        rows_place.same(
+            lambda graph: graph.betweenness_centrality(ids, weighted=True),  # noqa: B023
+            lambda graph: graph.edge_betweenness_centrality(ids, weighted=True),  # noqa: B023
+            lambda graph: graph.edge_betweenness_centrality(40, seed=2, normalized=False),
+            frames=[frame],
+            directed=directed,
+            rtol=1e-9,
+        )
+
+
 @pytest.mark.parametrize(("endpoints", "bits"), [(False, None), (True, 64)])
 def test_small_graphs(memory_place, endpoints, bits):
     sums = lambda graph: graph.betweenness_centrality([0, 3, 50], endpoints=endpoints)  # noqa: E731

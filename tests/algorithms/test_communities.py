@@ -143,15 +143,15 @@ def frames(directed, kind):
         (False, "float64", None, 0.3),
     ],
 )
-def test_every_place(memory_place, method, directed, kind, bits, resolution):
+def test_every_place(rows_place, method, directed, kind, bits, resolution):
     """Vertex by vertex in the host's memory; on ranks and GPUs the steps of plain Python."""
     with dask.config.set({"graphgpu.dense-id-bits": bits}):
         for frame in frames(directed, kind):
             call = lambda graph: getattr(graph, method)(resolution=resolution, seed=3)  # noqa: E731
-            if memory_place.name in ("host", "threads"):
-                memory_place.same(call, frames=[frame], directed=directed)
+            if rows_place.name in ("host", "threads", "pages"):
+                rows_place.same(call, frames=[frame], directed=directed)
                 continue
-            found = rows_of(call(memory_place.graph(frame, directed=directed)))
+            found = rows_of(call(rows_place.graph(frame, directed=directed)))
             place = {id: v for v, id in enumerate(found["vertex"])}
             columns = [frame[end].map(place).tolist() for end in ("src", "dst")]
             columns += [] if kind is None else [frame["weight"].tolist()]
@@ -165,9 +165,9 @@ def test_every_place(memory_place, method, directed, kind, bits, resolution):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_planted_communities_are_found(memory_place, method):
+def test_planted_communities_are_found(rows_place, method):
     edges, truth = planted(12, 60, 0.4, 0.01)
-    graph = memory_place.graph(edges, directed=False)
+    graph = rows_place.graph(edges, directed=False)
     found = rows_of(getattr(graph, method)(seed=5)).set_index("vertex")
     assert len({(truth[v], c) for v, c in found["community"].items()}) == 12
     both = nx.Graph(edges.to_numpy().tolist())
@@ -239,9 +239,9 @@ def test_resolution_makes_communities_smaller():
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_several_resolutions(memory_place, method):
+def test_several_resolutions(rows_place, method):
     edges, _ = planted(6, 20, 0.5, 0.05)
-    call = getattr(memory_place.graph(edges, directed=False), method)
+    call = getattr(rows_place.graph(edges, directed=False), method)
     found = rows_of(call(resolution=[1, 0.5, 3], seed=2))
     names = [f"{column}_{r}" for r in ("1", "0.5", "3") for column in ("community", "modularity")]
     assert [*found] == ["vertex", *names]
@@ -252,12 +252,12 @@ def test_several_resolutions(memory_place, method):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_levels(memory_place, method):
+def test_levels(rows_place, method):
     """Each level divides the one before, level 0 is the answer without levels, labels are smallest members."""
     made = grid(12)
     ends = np.unique(np.sort(np.stack([made.source, made.destination]), axis=0), axis=1)
     edges = pd.DataFrame(ends.T, columns=["src", "dst"])
-    call = getattr(memory_place.graph(edges, directed=False), method)
+    call = getattr(rows_place.graph(edges, directed=False), method)
     found = rows_of(call(levels=True, seed=2))
     assert [*found] == ["vertex", "level", "community", "parent"]
     of_level = [rows.set_index("vertex") for _, rows in found.groupby("level")]

@@ -55,7 +55,7 @@ def begun(vertices, given):
 
 @pytest.mark.parametrize("fixed", [None, "stays"])
 @pytest.mark.parametrize("method", METHODS)
-def test_every_place(memory_place, method, fixed):
+def test_every_place(rows_place, method, fixed):
     """On the host as in its other orders in memory; on ranks and GPUs the steps of plain Python."""
     for seed, frame in enumerate(frames(directed=False)):
         given = drawn(frame, seed)
@@ -64,10 +64,10 @@ def test_every_place(memory_place, method, fixed):
         def call(graph, given=given, seed=seed, more=more):
             return getattr(graph, method)(initial=given, fixed=fixed, seed=seed, **more)
 
-        if memory_place.name in ("host", "threads"):
-            (found,) = memory_place.same(call, frames=[frame], directed=False)
+        if rows_place.name in ("host", "threads", "pages"):
+            (found,) = rows_place.same(call, frames=[frame], directed=False)
         else:
-            found = rows_of(call(memory_place.graph(frame, directed=False)))
+            found = rows_of(call(rows_place.graph(frame, directed=False)))
             place = {id: v for v, id in enumerate(found["vertex"])}
             start, stays = begun(found["vertex"], given)
             expected, modularity = IN_PYTHON[method](

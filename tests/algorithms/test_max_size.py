@@ -50,9 +50,9 @@ def test_small_graphs(method, graph, max_size, resolution):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_every_place(memory_place, method):
+def test_every_place(rows_place, method):
     edges = mixed()
-    graph = memory_place.graph(edges, directed=False).persist()
+    graph = rows_place.graph(edges, directed=False).persist()
     found = rows_of(getattr(graph, method)(max_size=30)).set_index("vertex")["community"]
     assert found.value_counts().max() <= 30
     before = rows_of(getattr(graph, method)()).set_index("vertex")["community"]

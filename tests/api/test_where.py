@@ -1,6 +1,7 @@
 """What runs where: the table of the documentation, the engines, and the errors."""
 
 import pickle
+import re
 import runpy
 from importlib import import_module
 from pathlib import Path
@@ -24,6 +25,15 @@ BEYOND = ("hybrid", "host memory", "disk", "disk, gpu", "disk, hybrid")
 def test_the_table_of_the_documentation_is_that_of_the_engines():
     made = runpy.run_path(str(ROOT / "docs/what_runs_where.py"))
     assert made["PAGE"].read_text() == made["page"](), "run python docs/what_runs_where.py"
+
+
+def test_what_the_page_says_of_hybrid_runs_on_disk():
+    (said,) = re.findall(
+        r'On disk it runs the methods marked "yes" except ([^.]*)\.',
+        (ROOT / "docs/reference/where.md").read_text(),
+    )
+    missing = {*where.methods("hybrid")} - {*where.methods("disk, hybrid")}
+    assert {*re.findall(r"`(\w+)`", said)} == missing
 
 
 def test_every_method_runs_on_every_engine_in_memory():

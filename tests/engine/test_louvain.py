@@ -13,8 +13,9 @@ from made_graphs import MadeGraph, apart, grid, path, rmat, star
 from small_graphs import on_threads
 
 from dask_graphgpu.engine.communities import Start
-from dask_graphgpu.engine.cpu import batches, community_level, leiden
+from dask_graphgpu.engine.cpu import batches, leiden
 from dask_graphgpu.engine.cpu import louvain as find
+from dask_graphgpu.engine.cpu.aggregated import aggregated
 from dask_graphgpu.engine.cpu.louvain import _moves
 from dask_graphgpu.partition.csr import from_edges
 from dask_graphgpu.partition.view import View
@@ -34,7 +35,7 @@ def in_batches(few=500):
         mock.patch(f"{MODULE}.FEW", few),
         mock.patch.object(batches, "BLOCK", 64),
         mock.patch.object(batches, "SEARCHED", 256),
-        mock.patch.object(community_level, "PIECE", 64),
+        mock.patch("dask_graphgpu.engine.cpu.aggregated.PIECE", 64),
     ):
         yield
 
@@ -120,7 +121,7 @@ def test_parts_and_rows_of_a_level(graph):
         moves = _moves(view, 1.0, 0, Report(""), 0)
         level = moves.first
         labels, count = moves.moved(level, moves.alone(level), None)
-        after = level.aggregated(labels, count)
+        after = aggregated(level, labels, count)
     n = len(level)
     rows = np.repeat(np.arange(n), np.diff(level.offsets.view(np.int64)))
     weight = level.weight if len(level.weight) else np.ones(len(rows))

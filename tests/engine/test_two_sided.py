@@ -38,7 +38,7 @@ def assert_same(view, source, hops, targets):
     distance, reached, before = whole_search(view, source, hops)
     weight_of = {}
     if not hops:
-        ends = zip(view.sources().tolist(), view.out.neighbours.tolist(), strict=True)
+        ends = zip(*(end.tolist() for end in view.ends()), strict=True)
         for pair, weight in zip(ends, view.out.weight.tolist(), strict=True):
             weight_of.setdefault(pair, set()).add(weight)
     reads = []

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.engine.cpu.community_level import Level
+from dask_graphgpu.engine.cpu.community_level import SomeLevel
 from dask_graphgpu.engine.cpu.in_step import AT_ONCE, BLOCK, threads_for
 from dask_graphgpu.interrupting import check, stopping
 from dask_graphgpu.kernels import cpu as kernels
@@ -41,9 +41,9 @@ class Batches:
     together: int
 
     @classmethod
-    def of(cls, level: Level, waiting: np.ndarray, number: int, salt: np.uint64) -> Batches:
+    def of(cls, level: SomeLevel, waiting: np.ndarray, number: int, salt: np.uint64) -> Batches:
         """Those that wait in so many batches, or fewer where the level is small; none if none does."""
-        n, dtype = len(level), level.neighbours.dtype
+        n, dtype = len(level), level.ids
         number = min(number, (n >> TOGETHER) + 1)
         bounds = np.append(np.arange(0, n, SEARCHED), n)
         blocks = len(bounds) - 1
@@ -69,7 +69,7 @@ class Batches:
         """Vertices of the largest batch."""
         return int(np.diff(self.begins).max())
 
-    def run(self, kernel: Callable[..., Any], *args: Any) -> None:
+    def run(self, kernel: Callable[..., Any], level: SomeLevel, *args: Any) -> None:
         """Run a kernel that takes what `move_in_batches` of ``kernels/cpu/moving.py`` does over all batches."""
         stopped, number, work = stopping(), len(self), self.entries + len(self.listed)
         block = max(BLOCK * len(self.listed) // (2 * work), 1)
@@ -77,9 +77,10 @@ class Batches:
         threads, at_once = threads_for(blocks), max(AT_ONCE * number // work, 1)
         of_blocks = np.empty((2, blocks), np.int64)
         claimed, done = np.zeros((2, kernels.batches.STEPS * number), np.int64)
-        for first in range(0, number, at_once):
-            check(stopped)
-            for_blocks(
-                kernel, threads, first, min(first + at_once, number), self.begins, block, self.listed, *args,
-                *of_blocks, np.empty(number, np.int64), claimed, done,
-            )  # fmt: skip
+        for begin, end, part in level.along(self.listed, self.begins):
+            for first in range(begin, end, at_once):
+                check(stopped)
+                for_blocks(
+                    kernel, threads, first, min(first + at_once, end), self.begins, block, self.listed,
+                    *part.edges, *args, *of_blocks, np.empty(number, np.int64), claimed, done,
+                )  # fmt: skip

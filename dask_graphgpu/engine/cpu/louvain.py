@@ -17,11 +17,10 @@ import numpy as np
 
 from dask_graphgpu.engine import communities
 from dask_graphgpu.engine.communities import Start
-from dask_graphgpu.engine.cpu.community_level import Level
+from dask_graphgpu.engine.cpu.community_level import Level, SomeLevel, weight_within
 from dask_graphgpu.engine.cpu.in_batches import MovesInBatches
 from dask_graphgpu.engine.cpu.one_by_one import MovesOneByOne
-from dask_graphgpu.kernels import cpu as kernels
-from dask_graphgpu.kernels.cpu.threads import for_blocks
+from dask_graphgpu.engine.cpu.paged_level import PagedLevel
 from dask_graphgpu.partition.csr import at_ends
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
@@ -104,24 +103,25 @@ def _moves(
     """What moves the vertices: by the graph alone, so that answers do not depend on the threads."""
     entries = view.out.num_edges * (2 if view.directed else 1)
     kind = MovesInBatches if entries >= many else MovesOneByOne
-    first = Level.first(view, in_order=kind is MovesOneByOne)
+    in_order = kind is MovesOneByOne
+    first: SomeLevel = (
+        PagedLevel.first(view, report, in_order=in_order)
+        if view.paged
+        else Level.first(view, in_order=in_order)
+    )
     total = float(first.degree.sum())
     # What kernels call scale; the sum of all degrees is the same on all levels.
     scale = resolution / total if total else 0.0
     return kind(first, scale, seed, report)
 
 
-def _modularity(first: Level, labels: np.ndarray, resolution: float) -> float:
+def _modularity(first: SomeLevel, labels: np.ndarray, resolution: float) -> float:
     """Of communities of the graph itself."""
     total = float(first.degree.sum())
     if not total:
         return 0.0
-    # Blocks of a fixed size, so that the sum does not depend on the threads.
-    blocks = np.append(np.arange(0, len(first), 1 << 14), len(first))
-    given = *first.edges, first.loops, labels
-    within = sum(for_blocks(kernels.communities.weight_within, blocks, *given))
     part = np.bincount(labels, first.degree) / total
-    return float(within / total - resolution * (part @ part))
+    return float(weight_within(first, labels) / total - resolution * (part @ part))
 
 
 def _in_order_of_ids(view: View, start: Start | None) -> Start | None:

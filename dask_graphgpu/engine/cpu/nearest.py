@@ -40,11 +40,11 @@ def nearest(
     if limit is not None and limit < most:
         most = kind(limit)
     n = view.num_vertices
-    labels = _Labels(np.zeros((n, k), kind), np.full((n, k), -1), most, len(targets))
+    labels = Labels(np.zeros((n, k), kind), np.full((n, k), -1), most, len(targets))
     places, here = view.places(targets)
     labels.who[places, 0] = np.flatnonzero(here)
     if view.paged:
-        steps, read, overflows = _over_pages(rows, labels, places, report)
+        steps, read, overflows = spread_over_pages(rows, labels, places, report)
     else:
         steps, read, overflows = _by_distance(view, rows, labels, places)
     overflows = overflows and limit is None
@@ -57,7 +57,7 @@ def nearest(
 
 
 @dataclass(frozen=True, eq=False)
-class _Labels:
+class Labels:
     """The labels of the vertices that are here; see the kernels.
 
     Attributes
@@ -87,7 +87,7 @@ def _lengths(rows: Adjacency) -> tuple[np.ndarray, int]:
 
 
 def _by_distance(
-    view: AnyView, rows: Adjacency, labels: _Labels, places: np.ndarray
+    view: AnyView, rows: Adjacency, labels: Labels, places: np.ndarray
 ) -> tuple[int, int, bool]:
     """Spread labels, the nearest first; exchanges, edges read, and whether a distance was too large for its type."""
     far, who, given = labels.far, labels.who, (labels.targets, labels.most, labels.exact)
@@ -134,10 +134,16 @@ class _Heap:
             self.arrays[i][: self.size] = array[: self.size]
 
 
-def _over_pages(
-    rows: Adjacency, labels: _Labels, places: np.ndarray, report: Report
+def spread_over_pages(
+    rows: Adjacency, labels: Labels, places: np.ndarray, report: Report
 ) -> tuple[int, int, bool]:
-    """As `_by_distance`, of rows on disk: runs that have vertices with new labels, again and again."""
+    """Hand on the labels at some places along rows on disk: runs that have vertices with new labels, again and again.
+
+    Returns
+    -------
+    tuple
+        Passes, edges read, and whether a distance was too large for its type.
+    """
     far, who = labels.far, labels.who
     due = np.zeros(len(far), bool)
     due[places] = True

@@ -8,7 +8,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from dask_graphgpu.engine.cpu.community_level import Level, renumbered
+from dask_graphgpu.engine.cpu.aggregated import aggregated
+from dask_graphgpu.engine.cpu.community_level import (
+    Level,
+    SomeLevel,
+    connected,
+    renumbered,
+    within,
+)
 from dask_graphgpu.interrupting import check, stopping
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.partition.csr import offsets_of
@@ -22,24 +29,22 @@ RANDOMNESS = 0.001
 # graph as well, and then in the cache (cnr-2000: half the time of one by one). With 64, modularity is a little lower.
 TOGETHER = 16
 
-AT_ONCE = 1 << 25  # entries of rows that are read before a look whether the call is to stop
-
 
 class MovesOneByOne:
     """As of `engine.communities.Moves`; ``scale`` as kernels have it."""
 
-    def __init__(self, first: Level, scale: float, seed: int, report: Report) -> None:
+    def __init__(self, first: SomeLevel, scale: float, seed: int, report: Report) -> None:
         self.first, self._scale, self._report = first, scale, report
         self._rng = np.random.default_rng(seed)
 
-    def alone(self, level: Level) -> np.ndarray:
-        return np.arange(len(level), dtype=level.neighbours.dtype)
+    def alone(self, level: SomeLevel) -> np.ndarray:
+        return np.arange(len(level), dtype=level.ids)
 
     def moved(
-        self, level: Level, labels: np.ndarray, fixed: np.ndarray | None
+        self, level: SomeLevel, labels: np.ndarray, fixed: np.ndarray | None
     ) -> tuple[np.ndarray, int]:
         begun = time.perf_counter()
-        n, dtype = len(level), level.neighbours.dtype
+        n, dtype = len(level), level.ids
         totals = np.bincount(labels, level.degree, n)
         order, queued = self._shuffled(n, dtype), np.ones(n, np.bool_)
         if fixed is not None:
@@ -53,18 +58,11 @@ class MovesOneByOne:
         read, stopped = 0, stopping()
         while at[1]:
             check(stopped)
+            part, most = level.ahead(order, int(at[0]), int(at[1]))
             read += kernels.one_by_one.move(
-                *_edges(level),
-                level.degree,
-                self._scale,
-                labels,
-                totals,
-                size,
-                empty,
-                *ring,
-                AT_ONCE,
+                *_edges(part), level.degree, self._scale, labels, totals, size, empty, *ring, most
             )
-        entry = level.weight.itemsize * bool(len(level.weight)) + 2 * dtype.itemsize + 8
+        entry = level.entry_bytes + dtype.itemsize + 8
         self._report.advance(
             "move", supersteps=1, frontier=n, edges=int(read), bytes=int(read) * entry + n * 48,
             seconds=time.perf_counter() - begun,
@@ -79,21 +77,29 @@ class MovesOneByOne:
         shuffled: np.ndarray = order[order < n].astype(dtype)
         return shuffled
 
-    def refined(self, level: Level, labels: np.ndarray, count: int) -> tuple[np.ndarray, int]:
+    def refined(self, level: SomeLevel, labels: np.ndarray, count: int) -> tuple[np.ndarray, int]:
         n = len(level)
-        parts = np.empty_like(labels)
+        order, chance = self._shuffled(n, labels.dtype), self._rng.random(n)
         totals = np.bincount(labels, level.degree, count)
-        kernels.one_by_one.refine(
-            *_edges(level), level.degree, self._scale, self._shuffled(n, labels.dtype), self._rng.random(n), RANDOMNESS,
-            labels, totals, parts,
-        )  # fmt: skip
-        parts, number = renumbered(parts)
+        state = np.arange(n, dtype=labels.dtype), level.degree.copy(), np.zeros(n)
+        for lo, hi, part in level.sweep():
+            kernels.one_by_one.cuts(lo, hi, *_edges(part), labels, state[-1])
+        room = np.zeros(n), np.empty_like(labels), np.ones(n, np.bool_)
+        for lo, hi, part in level.along(order, np.arange(n + 1)):
+            kernels.one_by_one.refine(
+                order[lo:hi], chance[lo:hi], *_edges(part), level.degree, self._scale, RANDOMNESS, labels,
+                totals, *room, *state,
+            )  # fmt: skip
+        parts, number = renumbered(state[0])
         return self.apart(level, labels) if number == n else (parts, number)
 
-    def apart(self, level: Level, labels: np.ndarray) -> tuple[np.ndarray, int]:
-        return level.connected(labels)
+    def apart(self, level: SomeLevel, labels: np.ndarray) -> tuple[np.ndarray, int]:
+        return connected(level, labels)
 
-    def aggregated(self, level: Level, labels: np.ndarray, count: int) -> Level:
+    def aggregated(self, level: SomeLevel, labels: np.ndarray, count: int) -> SomeLevel:
+        if not isinstance(level, Level):
+            above: SomeLevel = aggregated(level, labels, count)
+            return above
         members = np.argsort(labels, kind="stable").astype(labels.dtype)
         starts = offsets_of(np.bincount(labels, minlength=count))
         offsets, loops = np.empty(count + 1, np.int64), np.empty(count)
@@ -112,7 +118,7 @@ class MovesOneByOne:
 
     def within(self, labels: np.ndarray, chosen: np.ndarray) -> Self:
         narrowed = copy(self)
-        narrowed.first, narrowed._scale = self.first.within(labels, chosen), 2 * self._scale
+        narrowed.first, narrowed._scale = within(self.first, labels, chosen), 2 * self._scale
         return narrowed
 
 

@@ -1,4 +1,4 @@
-"""Betweenness of vertices over pages: searches, path counts and dependencies of several sources, level by level.
+"""Betweenness over pages: path counts and dependencies of several sources, one distance from these after the other.
 
 References
 ----------
@@ -16,92 +16,134 @@ import numpy as np
 from dask_graphgpu.engine.cpu.edges import Paged, rows_on_disk
 from dask_graphgpu.engine.cpu.multi_bfs import multi_bfs
 from dask_graphgpu.engine.cpu.sweep import AT_ONCE
+from dask_graphgpu.engine.paged.weighted_paths import Paths, weighted_paths
 from dask_graphgpu.engine.path_failures import check
-from dask_graphgpu.errors import EngineUnavailable
 from dask_graphgpu.kernels import cpu as kernels
+from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
+from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
+
+_ONE = np.ones(1, np.int32)  # the length of every edge
 
 
 def betweenness(
     view: View, sources: np.ndarray, *, weighted: bool, endpoints: bool, edges: bool, report: Report
 ) -> np.ndarray:
-    """Sums of the sources' dependencies on every vertex, as `engine.cpu.betweenness`, up to rounding.
+    """Sums of the sources' dependencies on every vertex, or on every edge, as `engine.cpu.betweenness`, up to rounding.
 
     Raises
     ------
-    EngineUnavailable
-        ``weighted``: a search by weight takes one vertex after another, not levels.
+    LimitTooSmall, SpillError
 
     Notes
     -----
     As many sources at once as there is memory for, 64 at most. A page is read for all of them, for each level that any
     of them has rows of there: by the searches, to count paths, and from the farthest level back for the dependencies.
+    By weight a level is what has as many edges on its longest shortest path, and each source is searched from, and
+    paths from it counted, by itself. Edges take one more pass. What they get, 8 bytes each, is in memory beside the
+    limit, as the answer is.
     """
-    assert not edges  # `edge_betweenness` is not of this engine
-    if weighted:
-        raise EngineUnavailable(
-            "betweenness with weighted=True takes one vertex after another, in the order of their distances, and "
-            "the edges of this graph lie in pages on disk: raise graphgpu.host-memory-limit, or leave weighted out"
-        )
     rows, n = rows_on_disk(view.out), view.num_vertices
     passes = Paged(rows, report)
     held = passes.nbytes + rows.offsets.nbytes + rows.counts.nbytes + rows.degrees.nbytes
-    held += n * (8 + 24 + 16 + 2 * rows.neighbours.itemsize)  # sums, and what searches take
-    of_source = n * (4 + 8 + 8 + rows.neighbours.itemsize)
+    # Sums, and what searches take, which is no more by weight.
+    held += n * (8 + 24 + 16 + 2 * rows.neighbours.itemsize)
+    of_source = n * (4 + 8 + 8 + 8 * weighted + rows.neighbours.itemsize)
     rows.limits.require(held + of_source, f"betweenness of {n:,} vertices")
     width = int(min((rows.limits.memory - held) // max(of_source, 1), AT_ONCE))
-    through = np.zeros(n)
+    through, along = np.zeros(n), np.zeros(rows.num_edges if edges else 0)
     try:
         for first in range(0, len(sources), width):
             some = sources[first : first + width]
-            level = multi_bfs(view, some, cutoff=None, targets=None, report=report)
-            _Batch(passes, some, level, report).accumulate(through, endpoints=endpoints)
+            if weighted:
+                paths = weighted_paths(view, some, report)
+            else:
+                level = multi_bfs(view, some, cutoff=None, targets=None, report=report)
+                paths = Paths(level, np.zeros(level.shape))
+            batch = _Batch(passes, some, paths, report)
+            if not weighted:
+                batch.count_paths()
+            batch.accumulate(through, endpoints=endpoints)
+            if edges:
+                batch.add_to_edges(along, both_ways=not view.directed)
             passes.release()  # the memory of one window is counted on
     finally:
         passes.release()
-    return through
+    return along if edges else through
+
+
+def edge_betweenness(
+    view: View, sources: np.ndarray, *, weighted: bool, report: Report
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Sources and destinations of the edges, and sums of the sources' dependencies on each."""
+    sums = betweenness(view, sources, weighted=weighted, endpoints=False, edges=True, report=report)
+    return (*view.ends(), sums)
 
 
 class _Batch:
-    """Sources whose levels are known."""
+    """Sources of which the paths are known, or only how far they lead: then they are to be counted."""
 
-    def __init__(
-        self, passes: Paged, sources: np.ndarray, level: np.ndarray, report: Report
-    ) -> None:
-        self._passes, self._sources, self._level = passes, sources, level
+    def __init__(self, passes: Paged, sources: np.ndarray, paths: Paths, report: Report) -> None:
+        self._passes, self._sources, self._paths = passes, sources, paths
         self._report, ids = report, passes.rows.neighbours.dtype
-        self._depth = int(level.max(initial=0))
+        self._share = np.zeros(paths.level.shape)
+        self._depth = int(paths.level.max(initial=0))
         self._starts = np.zeros((len(sources), self._depth + 2), np.int64)
         self._order: list[np.ndarray] = []
-        for levels, starts in zip(level, self._starts, strict=True):
+        for levels, starts in zip(paths.level, self._starts, strict=True):
             order = np.empty(int((levels >= 0).sum()), ids)
             kernels.path_counts.by_level(levels, starts, order)
             self._order.append(order)
 
-    def accumulate(self, through: np.ndarray, *, endpoints: bool) -> None:
-        """Add the dependencies on every vertex."""
-        level = self._level
-        count, share = (np.zeros(level.shape) for _ in range(2))
+    def count_paths(self) -> None:
+        """Count the paths to every vertex, by edges."""
+        level, count = self._paths.level, self._paths.count
         count[np.arange(len(level)), self._sources] = 1
-        none = np.empty(0)
         self._along(
             "count",
             range(self._depth),
-            lambda s: (kernels.path_counts.push_block, level[s], count[s]),
+            lambda s, rows: (kernels.path_counts.push_block, level[s], count[s]),
         )
-        codes = self._along(
-            "accumulate", range(self._depth, -1, -1),
-            lambda s: (
-                kernels.betweenness.hand_back, level[s], count[s], share[s], float(endpoints), through,
-                none,
-            ),
-        )  # fmt: skip
+
+    def accumulate(self, through: np.ndarray, *, endpoints: bool) -> None:
+        """Add the dependencies on every vertex."""
+        level, distance, count = self._paths.level, self._paths.distance, self._paths.count
+        ends, none = float(endpoints), np.empty(0)
+
+        def work(s: int, rows: Adjacency) -> tuple[Any, ...]:
+            sums = count[s], self._share[s], ends, through
+            if distance is None:
+                return kernels.betweenness.hand_back, level[s], *sums, none
+            return kernels.tight_paths.hand_back, rows.weight, distance[s], level[s], *sums
+
+        codes = self._along("accumulate", range(self._depth, -1, -1), work)
         check(max(codes, default=0), None)
         reached = np.array([len(order) - 1 for order in self._order])
-        np.add.at(through, self._sources, reached * float(endpoints))
+        np.add.at(through, self._sources, reached * ends)
 
-    def _along(self, way: str, depths: range, work: Callable[[int], tuple[Any, ...]]) -> list[Any]:
+    def add_to_edges(self, along: np.ndarray, *, both_ways: bool) -> None:
+        """Add the dependencies on every edge, where those on vertices are known; in one pass."""
+        start, rows = time.perf_counter(), self._passes.rows
+        distance, count = self._paths.distance, self._paths.count
+        for lo, hi, here in self._passes.over():
+            weight = _ONE if distance is None else here.weight
+            blocks = lo + edge_blocks(here.offsets[lo : hi + 1])
+            for s in range(len(self._sources)):
+                far = self._paths.level[s] if distance is None else distance[s]
+                for_blocks(
+                    kernels.tight_paths.along_edges, blocks, here.offsets.view(np.uint64), here.neighbours,
+                    weight, np.uint64(distance is not None), far, count[s], self._share[s], both_ways, along,
+                )  # fmt: skip
+        edges = len(self._sources) * rows.num_edges
+        self._report.advance(
+            "edges", supersteps=1, frontier=len(self._sources), edges=edges,
+            bytes=edges * (rows.neighbours.itemsize + 12), seconds=time.perf_counter() - start,
+        )  # fmt: skip
+
+    def _along(
+        self, way: str, depths: range, work: Callable[[int, Adjacency], tuple[Any, ...]]
+    ) -> list[Any]:
         """Run a kernel along the rows of one level after the other, of each source; what it gave."""
         passes, found, start, read = self._passes, [], time.perf_counter(), 0
         degrees = passes.rows.degrees
@@ -118,7 +160,7 @@ class _Batch:
                 for s, some in enumerate(there):
                     here = some[slice(*np.searchsorted(some, [lo, hi]))]
                     if len(here):
-                        kernel, *given = work(s)
+                        kernel, *given = work(s, rows)
                         found += passes.along(kernel, here, rows, *given)
         ids = passes.rows.neighbours.itemsize
         self._report.advance(

@@ -26,8 +26,10 @@ from dask_graphgpu.report import Report
 _VERTEX = 44  # bytes of a team's arrays, and of sums
 
 
-def edge_betweenness(view: View, sources: Any, *, weighted: bool, report: Report) -> Any:
-    """Sums of the sources' dependencies on every edge; as `engine.gpu.edge_betweenness`, up to rounding.
+def edge_betweenness(
+    view: View, sources: Any, *, weighted: bool, report: Report
+) -> tuple[Any, Any, Any]:
+    """Ends of every edge, and sums of the sources' dependencies on it; as `engine.gpu.edge_betweenness`, up to rounding.
 
     Raises
     ------
@@ -49,7 +51,7 @@ def edge_betweenness(view: View, sources: Any, *, weighted: bool, report: Report
         sums = sums.copy()
     finally:
         kept.give_back(taken)
-    return sums if view.directed else sums + transpose_column(view.out, sums)
+    return (*view.ends(), sums if view.directed else sums + transpose_column(view.out, sums))
 
 
 def sums_in_place(

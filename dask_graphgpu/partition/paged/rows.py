@@ -99,6 +99,17 @@ class PagedView(View):
     def simple(self) -> View:
         return PagedView(PagedRows(self.rows.symmetric(), directed=False), user_rank=self.user_rank)
 
+    def ends(self) -> tuple[np.ndarray, np.ndarray]:
+        """As of `View`, in memory."""
+        rows = self.rows.adjacency("source", ())
+        source, destination = (np.empty(rows.num_edges, rows.neighbours.dtype) for _ in range(2))
+        done = 0
+        for first, second, _ in edges_of(rows):
+            here = slice(done, done + len(first))
+            source[here], destination[here] = first, second
+            done = here.stop
+        return source, destination
+
     def with_edge_column(self, name: str, column: str) -> View:
         given = self.rows.adjacency(self.rows.by, self._names)
         edges = PagedAdjacency(

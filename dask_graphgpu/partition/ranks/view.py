@@ -255,9 +255,9 @@ class RankView:
         """Weight of the self-loops at each own vertex, int64 or float64, shape (num_local,)."""
         return rowwise.sum_loops(self.out)
 
-    def sources(self) -> np.ndarray:
-        """The source of every edge of `out`, a local id."""
-        return rowwise.row_ids(self.out)
+    def ends(self) -> tuple[np.ndarray, np.ndarray]:
+        """The source and the destination of every edge of `out`, local ids."""
+        return rowwise.row_ids(self.out), self.out.neighbours
 
     def layers(self) -> list[Layered]:
         """The edges by layers as far as they are made, for every direction."""

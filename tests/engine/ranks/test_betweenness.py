@@ -40,13 +40,15 @@ def check_edges(parts, sources, weighted):
     def run(share):
         given = parts.numbers[sources]
         along = ranks.betweenness(share, given, report=Report("many"), **how)
-        return share.numbers[share.sources()], share.numbers[share.out.neighbours], along
+        first, second = share.ends()
+        return share.numbers[first], share.numbers[second], along
 
     source, destination, along = (
         np.concatenate(each) for each in zip(*parts.run(run), strict=True)
     )
     place = parts.dense(source) * n + parts.dense(destination)
-    wanted = view.sources() * np.int64(n) + view.out.neighbours
+    first, second = view.ends()
+    wanted = first * np.int64(n) + second
     assert sorted(place.tolist()) == wanted.tolist()
     np.testing.assert_allclose(along[place.argsort()], sums, rtol=1e-9, atol=1e-12)
 

@@ -1,0 +1,249 @@
+"""Levels of Louvain and Leiden whose rows lie on disk: those that are needed next are brought to memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from dask_graphgpu.engine.cpu.community_level import (
+    Level,
+    exact_sums,
+    to_join,
+    weigh,
+)
+from dask_graphgpu.engine.cpu.edges import Paged, rows_on_disk
+from dask_graphgpu.kernels import cpu as kernels
+from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks, num_threads
+from dask_graphgpu.partition.csr import Adjacency, at_ends, from_edges, offsets_of
+from dask_graphgpu.partition.paged.sort import PagedAdjacency, RowWriter, give_back
+from dask_graphgpu.partition.view import View
+from dask_graphgpu.report import Report
+
+# Bytes of a vertex: where its row begins, among those at hand as well; its degree, loop, label before and after, and
+# those of the graph; the degree and the size of its community; who waits, and in which order; what becomes the next
+# level. And of one of a level beneath.
+_OF_VERTEX, _BENEATH = 216, 48
+
+# Bytes of a slot of a table beside a label; see ``kernels/cpu/tallies.py``.
+_OF_SLOT = 10
+
+# So many times less memory is taken than is left: there is other memory, and what was freed is not always given back.
+_USED = 2
+
+# As often rows are there while they are brought into order.
+_SORTED = 3
+
+# Vertices of a ring of which the first are looked for that there is memory for; more if there is for all of these.
+_LOOKED_AT = 1 << 14
+
+# Arrays of the length of a level's rows that are taken beside these where they are in memory.
+_BESIDE = 3
+
+
+class PagedLevel:
+    """As `community_level.Level`; `along` and `sweep` give levels that have some rows only.
+
+    Parameters
+    ----------
+    sides : one or two adjacencies on disk
+        Of two, a vertex has the rows of both.
+    in_order : bool
+        Whether rows are to be brought into the order of neighbours.
+    exact : bool
+        Whether it does not matter in which order weights are added up.
+    beneath : int
+        Bytes that levels beneath this one have.
+    """
+
+    def __init__(
+        self,
+        *sides: Any,
+        loops: np.ndarray,
+        degree: np.ndarray,
+        report: Report,
+        in_order: bool = False,
+        exact: bool = True,
+        beneath: int = 0,
+    ) -> None:
+        self._sides = [Paged(rows_on_disk(side), report) for side in sides]
+        self._in_order, self._exact, self._report = in_order, exact, report
+        self.loops, self.degree = loops, degree
+        first = self._sides[0]
+        self._degrees = first.rows.degrees
+        offsets = first.rows.offsets
+        for other in self._sides[1:]:
+            self._degrees, offsets = (
+                self._degrees + other.rows.degrees,
+                offsets + other.rows.offsets,
+            )
+        self.offsets = offsets.view(np.uint64)
+        self.ids, self.weighted = first.rows.neighbours.dtype, first.rows.weight is not None
+        self._beneath = beneath + len(self) * _BENEATH
+        tables = num_threads() * self.room * (self.ids.itemsize + _OF_SLOT)
+        vertices = len(self) * _OF_VERTEX
+        self.held = sum(each.held for each in self._sides) + vertices + tables + beneath
+
+    @classmethod
+    def first(cls, view: View, report: Report, *, in_order: bool) -> PagedLevel:
+        """The graph itself, whose vertices are in the order of the user's ids."""
+        assert view.user_rank is None
+        names = () if view.out.weight is None else ("weight",)
+        sides = [view.out, view.into] if view.directed else [view.out]
+        empty = np.empty((2, view.num_vertices))
+        bare = [rows_on_disk(side).with_columns(names) for side in sides]
+        made = cls(
+            *bare, loops=empty[0], degree=empty[1], report=report, in_order=in_order and view.directed,
+            exact=in_order or exact_sums(view),
+        )  # fmt: skip
+        weigh(made, directed=view.directed)
+        return made
+
+    def __len__(self) -> int:
+        return len(self.loops)
+
+    @property
+    def entry_bytes(self) -> int:
+        return int(self.ids.itemsize) + 8 * self.weighted
+
+    @cached_property
+    def room(self) -> int:
+        return int(kernels.tallies.room_for(min(int(self._degrees.max(initial=0)), len(self))))
+
+    def sweep(self) -> Iterator[tuple[int, int, Level]]:
+        """As of `Level`."""
+        for first, last in self._groups(self.offsets.view(np.int64)):
+            yield first, last, self._at_hand(np.arange(first, last, dtype=self.ids))
+
+    def along(
+        self, listed: np.ndarray, cuts: np.ndarray, beside: np.ndarray | None = None
+    ) -> Iterator[tuple[int, int, Level]]:
+        """As of `Level`.
+
+        Raises
+        ------
+        LimitTooSmall, SpillError
+        """
+        for first, last in self._groups(offsets_of(at_ends(self._degrees, listed))[cuts], beside):
+            yield first, last, self._at_hand(listed[cuts[first] : cuts[last]])
+
+    def ahead(self, ring: np.ndarray, head: int, left: int) -> tuple[Level, int]:
+        """As of `Level`."""
+        number = _LOOKED_AT
+        while True:
+            number = min(number, left)
+            some = ring.take(np.arange(head, head + number), mode="wrap")
+            entries = offsets_of(at_ends(self._degrees, some))
+            _, last = next(self._groups(entries))
+            # Where as many entries are read as there are, nobody behind these vertices is looked at.
+            if last < number or number == left:
+                return self._at_hand(some[:last]), max(int(entries[last]), 1)
+            number *= 4
+
+    def _groups(
+        self, entries: np.ndarray, beside: np.ndarray | None = None
+    ) -> Iterator[tuple[int, int]]:
+        """Stretches, as long as there is memory for, of what begins after so many entries, and bytes ``beside``."""
+        each = self.entry_bytes * (_SORTED if self._in_order else 1)
+        limits, needed = self.pages.limits, each * entries
+        if beside is not None:
+            needed += beside
+        largest = int(np.diff(needed).max(initial=0))
+        limits.require(self.held + _USED * largest, f"communities of {len(self):,} vertices")
+        most = (limits.memory - self.held) // _USED
+        first, end = 0, len(needed) - 1
+        while first < end:
+            last = int(np.searchsorted(needed, needed[first] + most, side="right")) - 1
+            yield first, last
+            first = last
+
+    def _at_hand(self, some: np.ndarray) -> Level:
+        """A level that has the rows of some vertices."""
+        give_back()  # the rows before these, and what else there was since
+        some = np.sort(some)
+        lengths = np.zeros(len(self), np.int64)
+        lengths[some] = at_ends(self._degrees, some)
+        offsets = offsets_of(lengths)
+        neighbours = np.empty(offsets[-1], self.ids)
+        weight = np.empty(offsets[-1] if self.weighted else 0)
+        begins = offsets[some]
+        for passes in self._sides:
+            with passes:
+                after = offsets_of(passes.rows.degrees[some])
+                for lo, hi, rows in passes.among(some):
+                    blocks = lo + edge_blocks(after[lo : hi + 1])
+                    for_blocks(
+                        kernels.communities.join_rows, blocks, some, some[:0], *to_join(rows), begins, neighbours,
+                        weight,
+                    )  # fmt: skip
+            begins = begins + np.diff(after)
+        if self._in_order:
+            source = np.repeat(np.arange(len(self), dtype=self.ids), lengths)
+            rows = from_edges(
+                len(self), source, neighbours, {"weight": weight} if self.weighted else {}
+            )
+            neighbours, weight = rows.neighbours, weight if rows.weight is None else rows.weight
+        found = Level(offsets.view(np.uint64), neighbours, weight, self.loops, self.degree)
+        if not self._exact:
+            blocks = found.blocks(0, len(self))
+            for_blocks(kernels.communities.sort_rows, blocks, offsets, neighbours, weight)
+        return found
+
+    @property
+    def pages(self) -> PagedAdjacency:
+        """Where rows of other levels may be written as well."""
+        return self._sides[0].rows
+
+    def upon(self, rows: PagedAdjacency, loops: np.ndarray, degree: np.ndarray) -> PagedLevel:
+        """A level above this one."""
+        return PagedLevel(
+            rows, loops=loops, degree=degree, report=self._report, beneath=self._beneath
+        )
+
+    def above(self, count: int, *, weighted: bool = True) -> _Above:
+        """As of `Level`."""
+        return _Above(count, self, weighted=weighted)
+
+
+class _Above:
+    """Takes the rows of a level, which are written to disk where memory does not hold them."""
+
+    def __init__(self, count: int, below: PagedLevel, *, weighted: bool) -> None:
+        self._count, self._below = count, below
+        self._kinds: dict[str, Any] = {"weight": np.dtype(np.float64)} if weighted else {}
+        self._rows: list[tuple[Any, ...]] = []
+        self._writer: RowWriter | None = None
+        free = below.pages.limits.memory - below.held - count * _OF_VERTEX
+        # Entries that memory may hold.
+        self._left = free // (_USED * (1 + _BESIDE) * (below.ids.itemsize + 8))
+
+    def append(
+        self, first: int, offsets: np.ndarray, neighbours: np.ndarray, weight: np.ndarray
+    ) -> None:
+        self._rows.append((first, offsets, neighbours, weight))
+        self._left -= len(neighbours)
+        if self._left < 0:
+            self._write()
+
+    def _write(self) -> None:
+        if self._writer is None:
+            near, ids = self._below.pages, self._below.ids
+            self._writer = RowWriter(self._count, ids, self._kinds, near.folder, near.limits)
+        for first, offsets, neighbours, weight in self._rows:
+            columns = dict.fromkeys(self._kinds, weight)
+            self._writer.append(first, Adjacency(offsets.view(np.int64), neighbours, columns))
+        self._rows.clear()
+
+    def level(self, loops: np.ndarray, degree: np.ndarray) -> Level | PagedLevel:
+        if self._writer is not None:
+            self._write()
+            written = self._writer.close()
+            give_back()
+            return self._below.upon(written, loops, degree)
+        lengths = [np.diff(offsets.view(np.int64)) for _, offsets, _, _ in self._rows]
+        _, _, neighbours, weight = (list(each) for each in zip(*self._rows, strict=True))
+        offsets = offsets_of(np.concatenate(lengths)).view(np.uint64)
+        self._rows.clear()
+        return Level(offsets, np.concatenate(neighbours), np.concatenate(weight), loops, degree)

@@ -1,0 +1,89 @@
+"""Louvain and Leiden of rows on disk: the answers of rows in memory, bit for bit, however little there is of it."""
+
+from itertools import product
+from unittest import mock
+
+import dask
+import numpy as np
+import pandas as pd
+import pytest
+from engines import on_one_cpu
+from places import skewed, sparse
+from spilled import assert_swept, no_collector
+
+from dask_graphgpu import last_report
+from dask_graphgpu.errors import LimitTooSmall
+
+pytestmark = on_one_cpu
+
+CPU = "dask_graphgpu.engine.cpu"
+ONE_BY_ONE, IN_BATCHES = 1 << 30, 0
+
+
+def settings(folder, limit):
+    return {
+        "graphgpu.host-memory-limit": limit,
+        "graphgpu.page-bytes": 4096,
+        "graphgpu.spill-directories": [str(folder / "a"), str(folder / "b")],
+    }
+
+
+def same(frame, call, tmp_path, limit, **options):
+    """Hold that a call gives on disk what it gives in memory."""
+    with dask.config.set({"graphgpu.host-memory-limit": None}):
+        wanted = call(frame.graph(order="input", **options))
+    with dask.config.set(settings(tmp_path, limit)), no_collector():
+        found = call(frame.graph(**options))
+        assert last_report().attrs["disk_bytes"] > 0
+        assert_swept(tmp_path)
+    pd.testing.assert_frame_equal(found, wanted, check_exact=True)
+
+
+@pytest.mark.parametrize("beside", [3, 10**6], ids=["next in memory", "next on disk"])
+@pytest.mark.parametrize(("many", "directed"), [*product((ONE_BY_ONE, IN_BATCHES), (False, True))])
+def test_answers_are_those_of_memory(tmp_path, many, directed, beside):
+    """``beside`` : so much that the levels after the first one go to disk, too."""
+    with (
+        mock.patch.multiple(f"{CPU}.louvain", MANY_OF_LOUVAIN=many, MANY_OF_LEIDEN=many),
+        mock.patch(f"{CPU}.in_batches.FEW", 3000),
+        mock.patch(f"{CPU}.paged_level._BESIDE", beside),
+    ):
+        leiden = lambda graph: graph.leiden(seed=4, max_size=200)  # noqa: E731
+        same(sparse(), leiden, tmp_path, "900kB", directed=directed)
+        same(
+            skewed(),
+            lambda graph: graph.louvain(resolution=2),
+            tmp_path,
+            "900kB",
+            directed=directed,
+        )
+
+
+@pytest.mark.parametrize("many", [ONE_BY_ONE, IN_BATCHES])
+def test_sums_of_weights_that_round_are_added_in_the_same_order(tmp_path, many):
+    """A directed edge and its opposite are two entries of a row then, whose weights are not the same."""
+    rng = np.random.default_rng(7)
+    frame = skewed().assign(weight=rng.random(60_000))
+    with mock.patch.multiple(f"{CPU}.louvain", MANY_OF_LOUVAIN=many, MANY_OF_LEIDEN=many):
+        call = lambda graph: graph.leiden(max_iterations=1)  # noqa: E731
+        same(frame, call, tmp_path, "1700kB", directed=True)
+
+
+def test_a_start_and_levels(tmp_path):
+    frame = sparse()
+    groups = pd.DataFrame({"vertex": frame["src"].unique()})
+    groups["group"] = np.arange(len(groups)) % 50
+    groups["stays"] = np.arange(len(groups)) % 7 == 0
+    kept = lambda graph: graph.leiden(initial=groups, fixed="stays", levels=True)  # noqa: E731
+    for many in (ONE_BY_ONE, IN_BATCHES):
+        with mock.patch.multiple(f"{CPU}.louvain", MANY_OF_LOUVAIN=many, MANY_OF_LEIDEN=many):
+            same(frame, kept, tmp_path, "900kB", directed=False)
+
+
+def test_too_little_for_the_vertices_is_an_error(tmp_path):
+    frame = pd.DataFrame({"src": np.arange(40_000), "dst": np.arange(40_000) // 2})
+    with (
+        dask.config.set(settings(tmp_path, "4MB")),
+        pytest.raises(LimitTooSmall, match=r"communities of 40,000 vertices needs .* bytes"),
+    ):
+        pd.concat([frame] * 4).graph(duplicates="keep", directed=False).louvain()
