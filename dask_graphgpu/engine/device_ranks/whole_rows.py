@@ -54,7 +54,7 @@ def edge_betweenness(view: RankView, sources: Any, *, weighted: bool, report: Re
 
     def end(whole: Gathered, link: DeviceLink, room: Any) -> Any:
         sums = whole.sum(link, room)
-        edges = whole.view.sources(), whole.view.out.neighbours, sums
+        edges = (*whole.view.ends(), sums)
         if not view.directed:
             once = edges[0] <= edges[1]
             edges = tuple(choose(each, once) for each in edges)

@@ -4,9 +4,8 @@ Of the engines it may import `cpu`.
 """
 
 from dask_graphgpu.engine.cpu.anywhere import *
-from dask_graphgpu.engine.cpu.multi_bfs import multi_bfs
-from dask_graphgpu.engine.paged.betweenness import betweenness
 from dask_graphgpu.engine.cpu.louvain import leiden, louvain, smaller_communities
+from dask_graphgpu.engine.cpu.multi_bfs import multi_bfs
 from dask_graphgpu.engine.paged.best_links import best_links
 from dask_graphgpu.engine.paged.betweenness import betweenness, edge_betweenness
 from dask_graphgpu.engine.paged.components import components

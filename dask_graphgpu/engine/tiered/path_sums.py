@@ -29,7 +29,7 @@ _VERTEX = 44  # bytes of a team's arrays, and of sums
 def edge_betweenness(
     view: View, sources: Any, *, weighted: bool, report: Report
 ) -> tuple[Any, Any, Any]:
-    """Ends of every edge, and sums of the sources' dependencies on it; as `engine.gpu.edge_betweenness`, up to rounding.
+    """Ends of every edge, and sums of dependencies on it; as `engine.gpu.edge_betweenness`, up to rounding.
 
     Raises
     ------
