@@ -38,7 +38,7 @@ from dask_graphgpu.kernels import cache_folder, cuda_build
 from dask_graphgpu.kernels.compiled import note_compiled, note_seconds
 from dask_graphgpu.kernels.cuda_build import DeviceFunction, Module
 
-__all__ = ["DeviceFunction", "cuda", "cuda_cubin", "inner", "is_compiled", "jit", "sources_stamp"]
+__all__ = ["DeviceFunction", "cuda", "cuda_cubin", "inner", "jit", "sources_stamp"]
 
 
 class _NoCollection(event.Listener):
@@ -90,13 +90,6 @@ def jit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     if hasattr(kernel, "enable_caching"):  # NUMBA_DISABLE_JIT leaves the function
         kernel._cache = _KernelCache(function)
     return kernel
-
-
-def is_compiled(kernel: Any) -> bool:
-    """Whether this process, or one before it whose code is kept, has compiled a `jit` kernel for some types."""
-    if not hasattr(kernel, "signatures"):  # NUMBA_DISABLE_JIT
-        return False
-    return bool(kernel.signatures) or kernel._cache.has_some()
 
 
 def inner(function: Callable[..., Any]) -> Any:

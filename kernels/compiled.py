@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+from typing import Any
 
 _counted = itertools.count(1)
 _times = 0
@@ -36,3 +37,10 @@ def note_seconds(seconds: float) -> None:
 def seconds_compiling() -> float:
     """What compiling has taken until now, of all threads."""
     return _seconds
+
+
+def is_compiled(kernel: Any) -> bool:
+    """Whether this process, or one before it whose code is kept, has compiled a kernel for some types."""
+    if not hasattr(kernel, "signatures"):  # NUMBA_DISABLE_JIT
+        return False
+    return bool(kernel.signatures) or kernel._cache.has_some()

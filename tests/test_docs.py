@@ -36,7 +36,10 @@ def test_every_method_has_a_page_and_a_row_of_the_reference(method_pages, tmp_pa
 def test_a_page_of_a_method_says_where_it_runs(method_pages):
     text = method_pages["page"]("leiden")
     assert ".. automethod:: Graph.leiden" in text
-    assert "\nCPU, GPU, several ranks, edges in host memory (GPU engine), edges on disk (CPU engine). See" in text
+    assert (
+        "\nCPU, GPU, several ranks, edges in host memory (GPU engine), edges on disk (CPU engine). See"
+        in text
+    )
     assert "`dask graph leiden EDGES --output OUT`" in text
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from dask_graphgpu.kernels import cpu as kernels
-from dask_graphgpu.kernels.compile import is_compiled
+from dask_graphgpu.kernels.compiled import is_compiled
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks, num_threads
 from dask_graphgpu.partition.string_entries import StringEntries
 

@@ -91,7 +91,7 @@ ORDER = """
 import json
 import pyarrow as pa
 from dask_graphgpu.kernels import cpu as kernels
-from dask_graphgpu.kernels.compile import is_compiled
+from dask_graphgpu.kernels.compiled import is_compiled
 from dask_graphgpu.partition.id_table import ranked
 
 texts = [f"{7919 * k % 20011:05d}" for k in range(20011)]
