@@ -233,9 +233,9 @@ __device__ __forceinline__ void add_to(int64 *found, ID v, uint64 more) {
 // thread is, a warp or a block; `sync` lets them wait for each other.
 template <typename Sync>
 __device__ __forceinline__ void look_from(ID u, const OFFSET *up_offsets, const OFFSET *stops,
-                                          const ID *up, const uint8 *ways, Part rows,
-                                          Table table, uint32 most_slots, uint32 member,
-                                          uint32 members, int64 *found, uint64 &read, Sync sync) {
+                                          const ID *up, const uint8 *ways, Part rows, Table table,
+                                          uint32 most_slots, uint32 member, uint32 members,
+                                          int64 *found, uint64 &read, Sync sync) {
     OFFSET start = up_offsets[u], end = up_offsets[u + 1];
     uint64 at_u = 0;
     // More neighbours than half of the table holds are put into it one part after another.
@@ -350,8 +350,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 3)
         if (i >= state->larges)
             break;
         ID u = todo[n - 1 - i];
-        look_from(u, up_offsets, stops_for(u, up_offsets, row_of, others), up, ways,
-                  rows, Table{vertex, counts, way, 0, 0}, SLOTS, threadIdx.x, BLOCK, found, read,
+        look_from(u, up_offsets, stops_for(u, up_offsets, row_of, others), up, ways, rows,
+                  Table{vertex, counts, way, 0, 0}, SLOTS, threadIdx.x, BLOCK, found, read,
                   []() { __syncthreads(); });
     }
     uint32 first = warp_in_block() * WARP_SLOTS;
