@@ -58,9 +58,10 @@ class CoreNumber(Algorithm):
     (Wen et al.), and pages are read as often as that takes.
 
     With ``since`` the answer is that of the whole graph, made by one task on the host: the log is not put into the
-    rows, and of these only those are read of vertices whose number may change (Sariyüce et al., Hua et al.). Numbers come down where rows
-    are gone, then rise where rows have come, from the ends of these along vertices of the same number. Of a directed
-    graph both directions are put together first, unless they are saved so: a pass over all edges. Where more rows
+    rows, and of these only those are read of vertices whose number may change (Sariyüce et al., Hua et al.). Numbers
+    come down where rows are gone, then rise where rows have come, from the ends of these along vertices of the same
+    number. Of a directed graph both directions are put together first, unless they are saved so: a pass over all
+    edges. Where more rows
     have come or gone than a 512th of all, and than 4,096, or more would be read than half of what peeling reads, the
     graph is peeled as without ``start``. What is read of ``start`` is checked; a wrong number that no change is near,
     and that the degree allows, stays as it is.

@@ -13,6 +13,7 @@ from dask_graphgpu.engine.directed_triangles import directed_triangles
 from dask_graphgpu.engine.motif_counts import motif_counts
 from dask_graphgpu.engine.score_levels import components_at
 from dask_graphgpu.engine.shortcuts import (
+    first_free_colors,
     hop_sums,
     multi_bfs,
     neighbour_statistics,
