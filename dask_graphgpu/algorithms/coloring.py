@@ -95,9 +95,6 @@ class Coloring(Resumable):
     def __post_init__(self) -> None:
         check_whole("seed", self.seed, 0)
 
-    def engine_functions(self) -> tuple[str, ...]:
-        return "run", "first_free_colors"
-
     def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
         return {"vertex": ColumnType("vertex"), "color": ColumnType("int64")}
 

@@ -6,7 +6,17 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-ENGINES = ("cpu", "paged", "ranks", "gpu", "tiered", "device_ranks", "hybrid", "hybrid.on_disk")
+ENGINES = (
+    "cpu",
+    "paged",
+    "ranks",
+    "gpu",
+    "tiered",
+    "device_ranks",
+    "hybrid",
+    "hybrid.on_disk",
+    "tiered.on_disk",
+)
 SHORTCUTS = "dask_graphgpu.engine.shortcuts"
 # An engine that has what another has where it has nothing of its own.
 REST = {"dask_graphgpu.engine.device_ranks": "dask_graphgpu.engine.ranks"}
