@@ -13,10 +13,11 @@ from dask_graphgpu.engine.contract import Engine
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.io.results import Values
 from dask_graphgpu.io.schema import EdgeSchema
-from dask_graphgpu.partition.chunk import VertexChunk
+from dask_graphgpu.partition.chunk import VertexChunk, to_host
 from dask_graphgpu.partition.csr import at_ends
 from dask_graphgpu.partition.device.elements import converted, gathered
 from dask_graphgpu.partition.device.host import to_new_memory
+from dask_graphgpu.partition.device.memory import is_of_device
 from dask_graphgpu.partition.result_rows import rows_of
 from dask_graphgpu.report import Report
 
@@ -98,18 +99,34 @@ class Run:
     def own(self, values: Any) -> Any:
         """Values of the (own) vertices, in ascending order of the user's ids, in new memory.
 
-        That is where ``values`` are; on the host if they have stayed on the GPU and there are no ranks.
+        That is where ``values`` are; on the host if they have stayed on the GPU and there are no ranks. They are
+        ordered on the host as well if the GPU has no room for that.
         """
         if isinstance(values, np.ndarray):
             return at_ends(values, self.rows) if values.ndim == 1 else values.take(self.rows)
+        if not self.stays or self.ranks is not None:
+            return self._beside(values)
+        try:
+            return to_new_memory(self._beside(values))
+        except MemoryError as error:
+            if not is_of_device(error):
+                raise
+            return self.own(to_host(values))
+
+    def _beside(self, values: Any) -> Any:
+        """Values that are on the GPU, in ascending order of the user's ids, there."""
         rows = self.ids.in_user_order_beside(values) if self.stays else self.rows
-        found = values.take(rows) if isinstance(rows, np.ndarray) else gathered(values, rows)
-        return to_new_memory(found) if self.stays and self.ranks is None else found
+        return values.take(rows) if isinstance(rows, np.ndarray) else gathered(values, rows)
 
     def column(self, values: Any, dtype: Any = None, valid: Any = None) -> Values:
         """What `own` gives, as a column of the result that is of no vertices, of a dtype where one is given."""
         if dtype is not None and not isinstance(values, np.ndarray):
-            values = converted(values, dtype)
+            try:
+                values = converted(values, dtype)
+            except MemoryError as error:
+                if not self.stays or not is_of_device(error):
+                    raise
+                values = to_host(values).astype(dtype)
         return Values(self.own(values), None if valid is None else self.own(valid), fresh=True)
 
     def options(self, **asked: Any) -> RunOptions:

@@ -82,6 +82,7 @@ def usual() -> Iterator[AskedKernel]:
         for program in (
             pagerank.power_program("float64", personal=False, **power),
             eigenvector_centrality.program(**power),
+            eigenvector_centrality.program_with_momentum(**power),
             katz_centrality.program(**power),
         ):
             yield _asked("program", _lowered(program, weight))

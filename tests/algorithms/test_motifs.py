@@ -150,7 +150,8 @@ def test_every_place(place):
         lambda graph: graph.vertex_motifs(),
         lambda graph: graph.vertex_motifs(4),
     ]
-    place.same(*methods, frames=[frame for frame in small() if len(frame) < 500][::2])
+    most = 150 if place.name in ("pages", "disk") else 500  # 5 KB a vertex, of 900 KB
+    place.same(*methods, frames=[frame for frame in small() if len(frame) < most][::2])
     place.same(
         *methods[::3], frames=[frame for frame in small() if len(frame) < 200], directed=False
     )

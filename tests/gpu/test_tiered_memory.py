@@ -14,6 +14,7 @@ from dask_graphgpu import last_report
 from dask_graphgpu.engine.gpu.pinned import REFUSED
 from dask_graphgpu.engine.tiered import link, supersteps
 from dask_graphgpu.errors import OutOfDeviceMemory
+from dask_graphgpu.partition.device.memory import drop_kept
 
 pytestmark = pytest.mark.gpu
 
@@ -99,7 +100,8 @@ def device():
 
 @pytest.fixture
 def pinned(monkeypatch):
-    """Host memory that is pinned."""
+    """Host memory that is pinned; what tests before have left would be given back for the first piece."""
+    drop_kept()
     refusing, real, alive = Refusing(), cupy.cuda.PinnedMemory, weakref.WeakSet()
 
     def allocate(size):

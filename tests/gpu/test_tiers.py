@@ -337,7 +337,7 @@ def test_methods_of_a_frame():
         pd.testing.assert_frame_equal(found, expected, rtol=1e-6)
     with dask.config.set(limit):
         with pytest.raises(EngineUnavailable, match=r"device-memory-limit.*pagerank"):
-            edges.graph(engine="gpu").triangle_count()
+            edges.graph(engine="gpu").k_truss()
 
 
 def test_memory_is_told_alike_of_offsets_of_any_width():
