@@ -43,7 +43,10 @@ from dask_graphgpu.store.saved import open_partition
 if TYPE_CHECKING:
     from dask_graphgpu.partition.ranks.partition import RankPartition
 
-_OF_ROW = 64  # bytes of a GPU that a row of a result with two columns takes on its way, about
+_OF_ROW, _TIMES = (
+    16,
+    3,
+)  # bytes of a GPU that a row of a result takes on its way, and how often it has each column
 
 
 @dataclass(frozen=True, eq=False)
@@ -333,7 +336,7 @@ def _frames(
     if places is not None:
         where = places.place, places.total, places.tie
         return spread(relay, table, job.columns, *where, of, ids, job.schema)
-    link = _link_of(run, job.schema) if run.stays else None
+    link = _link_of(run, table, job) if run.stays else None
     key = VertexRows, of, link
     if not relay.min(int(key in partition.made)):
         rows = VertexRows(relay, ids, of, job.schema, link)
@@ -342,20 +345,23 @@ def _frames(
     return found
 
 
-def _link_of(run: Run, schema: EdgeSchema) -> Any:
+def _link_of(run: Run, table: Table, job: Job) -> Any:
     """The link by which values go to their rows. Collective.
 
-    None: the host is to bring them, where frames are there and some GPU has no room for the rows.
+    None: the host is to bring them, where frames are there, and values as well or some GPU has no room for the rows.
     """
     from dask_graphgpu.engine.device_ranks.view import border_of
 
     assert run.ranks is not None
     low, high = run.made_rows(run.num_vertices)
-    fits = True
+    kinds = job.columns.values()
+    each = sum(np.dtype("int64" if k.vertex else k.dtype).itemsize + k.nullable for k in kinds)
+    fits = any(not isinstance(values.data, np.ndarray) for values in table.values())
     try:
-        require((high - low) * _OF_ROW, "rows of a result")
+        require((high - low) * (_OF_ROW + _TIMES * each), "rows of a result")
     except OutOfDeviceMemory:
-        fits = schema.on_device
+        fits = False
+    fits |= job.schema.on_device
     return border_of(run.view).link if run.ranks.min(int(fits)) else None
 
 

@@ -246,3 +246,12 @@ def test_bad_arguments(arguments, error, words):
     for method in (graph.betweenness_centrality, graph.edge_betweenness_centrality):
         with pytest.raises(error, match=words):
             method(**arguments)
+
+
+def test_edges_of_two_weights_given_both_ways(memory_place):
+    """The heavier one of two between the same vertices is on no shortest path, whichever way it was given."""
+    rows = [(0, 1, 3), (1, 0, 2), (1, 2, 1)]
+    edges = pd.DataFrame(rows, columns=["src", "dst", "weight"])
+    graph = memory_place.graph(edges, directed=False, duplicates="keep")
+    found = graph.edge_betweenness_centrality(weighted=True)
+    assert sorted(found["betweenness"].round(9)) == [0, 0.666666667, 0.666666667]

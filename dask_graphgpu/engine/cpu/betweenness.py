@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.engine.edge_ends import beside_ends
+from dask_graphgpu.engine.edge_ends import beside_ends, both_directions
 from dask_graphgpu.engine.path_failures import check
 from dask_graphgpu.interrupting import check as check_stopped
 from dask_graphgpu.interrupting import stopping
@@ -68,7 +68,7 @@ def betweenness(
     )  # fmt: skip
     sums: np.ndarray = np.sum(along if edges else through, axis=0)
     if edges and not view.directed:
-        sums += transpose_column(rows, sums)
+        sums = both_directions(view, rows, sums, transpose_column, weighted=weighted)
     return sums
 
 

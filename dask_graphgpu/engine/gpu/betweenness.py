@@ -17,7 +17,7 @@ import cupy
 import numpy as np
 
 from dask_graphgpu.engine.cuda.wrappers import c_type
-from dask_graphgpu.engine.edge_ends import beside_ends
+from dask_graphgpu.engine.edge_ends import beside_ends, both_directions
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.bfs import note, queued
 from dask_graphgpu.engine.gpu.degree_lists import degree_lists
@@ -81,7 +81,7 @@ def betweenness(
     search.tell(report, len(sources), time.perf_counter() - start)
     sums = search.through if along is None else along
     if edges and not view.directed:
-        sums = sums + transpose_column(here.out, sums)
+        sums = both_directions(view, here.out, sums, transpose_column, weighted=weighted)
     return here.to_caller(sums)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import cupy
 import numpy as np
 
+from dask_graphgpu.engine.edge_ends import both_directions
 from dask_graphgpu.engine.gpu.betweenness import MOST_BYTES, PathSums, distances_by
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.run_cache import RunCache
@@ -51,7 +52,9 @@ def edge_betweenness(
         sums = sums.copy()
     finally:
         kept.give_back(taken)
-    return (*view.ends(), sums if view.directed else sums + transpose_column(view.out, sums))
+    if not view.directed:
+        sums = both_directions(view, view.out, sums, transpose_column, weighted=weighted)
+    return (*view.ends(), sums)
 
 
 def sums_in_place(

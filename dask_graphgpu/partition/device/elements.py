@@ -85,7 +85,9 @@ def added(a: Any, b: Any) -> Any:
 
 
 def less(values: Any, by: Any) -> Any:
-    """The differences of integers without a sign, of the type of the first."""
+    """The differences of integers without a sign, of the type of the first; of NumPy arrays as well."""
+    if isinstance(values, np.ndarray):
+        return values - by
     out, n = module_of(values).empty(len(values), values.dtype), len(values)
     _array("subtract", n, *(column(contiguous(each)) for each in (values, by)), n, column(out))
     return out

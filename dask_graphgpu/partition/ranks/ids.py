@@ -137,11 +137,12 @@ class RankIds:
         ascending = bool(
             (asked[1:] > asked[:-1]).all()
         )  # as own vertices in the order of their ids
-        many = not ascending and len(asked) * _MANY >= len(self)
+        many = False
+        if not ascending:
+            some, index = distinct_numbers(asked, len(self))
+            many = len(some) * _MANY >= len(self)
         if many:
             some, index = asked[:0], asked
-        elif not ascending:
-            some, index = distinct_numbers(asked, len(self))
         columns = self._taken(some)
         wanted = self.homes.ranks.scalars([int(many)])[:, 0].astype(bool)
         if wanted.any():
