@@ -83,7 +83,8 @@ class Coloring(Resumable):
     -----
     Each vertex gets the first color that no neighbour before it has, in the order of falling degrees (up to a
     factor of 2) and then at random (Jones, Plassmann 1993; Hasenplaug et al. 2014): that is one maximal
-    independent set after another. Directions, repeated edges and self-loops mean nothing. Cost: O(V log V + E) on
+    independent set after another. Directions, repeated edges and self-loops make no two vertices neighbours, but
+    count in degrees, and so in which coloring it is. Cost: O(V log V + E) on
     the CPU with edges in memory, without checkpoints; elsewhere some supersteps a color, each over the edges of
     the vertices that have none.
     """

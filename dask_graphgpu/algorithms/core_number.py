@@ -49,7 +49,7 @@ class CoreNumber(Algorithm):
     InvalidArgument
         One of ``start`` and ``since`` is given without the other; the graph is not a saved one, has no such generation,
         or keeps no log of what came after it, as after `compact`. Of ``start``: a vertex that had edges is missing, or
-        has two rows; an id was no vertex; a number is not an integer, is larger than the degree, 0 where there were
+        has two rows; an id is of no vertex, before or now; a number is not an integer, is larger than the degree, 0 where there were
         edges, or, where it was looked at, larger than the neighbours' numbers allow.
 
     Notes
@@ -61,10 +61,9 @@ class CoreNumber(Algorithm):
     rows, and of these only those are read of vertices whose number may change (Sariyüce et al., Hua et al.). Numbers
     come down where rows are gone, then rise where rows have come, from the ends of these along vertices of the same
     number. Of a directed graph both directions are put together first, unless they are saved so: a pass over all
-    edges. Where more rows
-    have come or gone than a 512th of all, and than 4,096, or more would be read than half of what peeling reads, the
-    graph is peeled as without ``start``. What is read of ``start`` is checked; a wrong number that no change is near,
-    and that the degree allows, stays as it is.
+    edges. Where more rows have come or gone than a 512th of all, and than 4,096, or about half of what peeling reads
+    would be read, the graph is peeled as without ``start``. What is read of ``start`` is checked; a wrong number that
+    no change is near, and that the degree allows, stays as it is.
     """
 
     start: Any = None

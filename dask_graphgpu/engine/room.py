@@ -9,11 +9,13 @@ from dask_graphgpu.partition.paged.limits import configured, machine_memory
 
 
 def require_room(view: Any, num_bytes: int, what: str) -> None:
-    """Raise LimitTooSmall where so much is more than memory may hold: by the limit that is set, else than there is."""
+    """Raise LimitTooSmall where ``what`` takes more than ``graphgpu.host-memory-limit``, or the machine, has."""
     limits = view.given().limits if view.paged else configured()
+    there, whose = machine_memory(), "the machine has"
     if limits is not None:
-        limits.require(num_bytes, what)
-    elif num_bytes > (there := machine_memory()):
+        there, whose = limits.memory, "graphgpu.host-memory-limit is"
+    if num_bytes > there:
         raise LimitTooSmall(
-            f"{what} need {num_bytes:,} bytes of memory, and the machine has {there:,}: ask for fewer"
+            f"{what} would take {num_bytes:,} bytes of memory at once, and {whose} {there:,}: raise the limit, or take "
+            "fewer edges, vertices or draws, or a machine with more memory"
         )

@@ -33,7 +33,7 @@ def test_with_replacement():
 def test_more_draws_than_memory_holds_are_refused():
     graph = STAR.graph()
     many = {"fanout": [2**31 - 1], "replace": True, "batch_size": 1}
-    with pytest.raises(LimitTooSmall, match=r"edges that are drawn need .* the machine has"):
+    with pytest.raises(LimitTooSmall, match=r"edges that are drawn would take .* the machine has"):
         graph.neighbor_sample([0] * 3000, **many)
     with (
         dask.config.set({"graphgpu.host-memory-limit": "64 MiB"}),
