@@ -42,7 +42,10 @@ def clusters(found, tolerance):
         if made and (
             each[0] is None
             or each[0] == before
-            or float(each[0]) - float(before) <= tolerance * float(each[0]) < np.inf
+            or (
+                tolerance > 0  # integers are equal or not
+                and float(each[0]) - float(before) <= tolerance * float(each[0]) < np.inf
+            )
         ):
             made[-1].append(each)
         else:
