@@ -50,10 +50,11 @@ def calls(edges: pd.DataFrame) -> dict[str, tuple[str, dict[str, Any]]]:
     plain = (
         "pagerank", "triangle_count", "clustering_coefficient", "core_number", "label_propagation",
         "louvain", "leiden", "strongly_connected_components", "minimum_spanning_forest", "bridges",
-        "articulation_points", "biconnected_components", "k_truss",
+        "articulation_points", "biconnected_components", "k_truss", "weakly_connected_components",
     )  # fmt: skip
     return {
         "bfs": ("bfs", {"source": hub}),
+        "sssp": ("sssp", {"source": hub}),
         f"bfs, {len(some)} sources": ("bfs", {"source": some}),
         "ssnsp": ("ssnsp", {"source": hub, "dtype": "float64"}),
         **{name: (name, {}) for name in plain},
