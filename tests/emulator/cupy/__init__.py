@@ -200,8 +200,8 @@ def lexsort(keys):
 
 
 def searchsorted(a, v, *given, **named):
-    if isinstance(v, _np.generic):  # as CuPy
-        raise NotImplementedError("Only python scalars or ndarrays are supported for v")
+    if isinstance(v, _np.generic):
+        raise TypeError("CuPy's searchsorted refuses a scalar of NumPy's: give an array")
     return wrapped(_np.searchsorted)(a, v, *given, **named)
 
 
