@@ -22,6 +22,7 @@ from dask_graphgpu.partition.string_entries import buffers, taken
 # Strings are searched for where they are so many times fewer than the vertices, and these more than so many: else all
 # are hashed.
 _SEARCHED, _MANY = 32, 1 << 16
+_ONE_BY_ONE = 16  # ids given as Python values that are looked up one by one, at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,8 +147,18 @@ class VertexIds:
         UnknownVertex
             One of them is not a vertex; the message names it and the type of the graph's ids.
         """
-        rows = [self.find_number(value) for value in values]
-        return self._dense(np.array(rows, dtype=np.int64))
+        rows = self.find_each(values)
+        if len(missing := (rows < 0).nonzero()[0]):
+            raise unknown_vertex(values[missing[0]], len(self), self.kinds)
+        return self._dense(rows)
+
+    def find_each(self, values: Sequence[Any]) -> np.ndarray:
+        """Row of ``columns`` of each of some ids (tuples when there are several), int64; -1 where none is it."""
+        if len(values) > _ONE_BY_ONE and (table := self._as_table(values)) is not None:
+            rows, known = self._rows_of(table)
+            return np.where(known, rows, -1)
+        found = map(self.find_row, values)
+        return np.array([-1 if row is None else row for row in found], np.int64)
 
     def find_number(self, value: Any) -> int:
         """Place of one of the user's ids in their order.
@@ -171,8 +182,32 @@ class VertexIds:
             )
         return self._find_one(parts)
 
-    def find_rows(self, table: Sequence[pa.Array]) -> tuple[np.ndarray, np.ndarray]:
+    def find_rows(self, table: Sequence[Any]) -> tuple[Any, Any]:
         """Dense ids of the rows of an id table, and which rows are vertices at all."""
+        rows, known = self._rows_of(table)
+        return self._dense(rows), known
+
+    def _as_table(self, values: Sequence[Any]) -> list[Any] | None:
+        """Ids as an id table; None where they are not all of the types of the columns."""
+        parts = [values]
+        if len(self.columns) > 1:
+            if any(type(each) is not tuple or len(each) != len(self.columns) for each in values):
+                return None
+            parts = list(zip(*values, strict=True))
+        table = [self._as_column(*each) for each in zip(self.columns, parts, strict=True)]
+        return None if any(column is None for column in table) else table
+
+    def _as_column(self, column: pa.Array, values: Sequence[Any]) -> pa.Array | None:
+        kind = int if pa.types.is_integer(column.type) else str
+        if set(map(type, values)) != {kind}:
+            return None
+        try:
+            return pa.array(values, column.type)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, UnicodeError):
+            return None
+
+    def _rows_of(self, table: Sequence[pa.Array]) -> tuple[np.ndarray, np.ndarray]:
+        """Row of ``columns`` of each row of an id table, any where it is none, and which rows are vertices at all."""
         both = []
         for own, other in zip(self.columns, table, strict=True):
             kind = common_type([own.type, other.type], "the graph's ids and those given")
@@ -180,11 +215,11 @@ class VertexIds:
         if len(both) == 1 and pa.types.is_integer(both[0][0].type) and len(self):
             own, other = map(np.asarray, both[0])
             rows = np.minimum(np.searchsorted(own, other), len(own) - 1)
-            return self._dense(rows), own[rows] == other
+            return rows, own[rows] == other
         few = _SEARCHED * len(table[0]) < len(self) and len(self) > _MANY
         if len(both) == 1 and few and pa.types.is_large_string(both[0][0].type):
             rows, known = find_strings(*both[0])
-            return self._dense(np.minimum(rows, len(self) - 1)), known
+            return np.minimum(rows, len(self) - 1), known
         if len(both) == 1:
             index = pc.index_in(both[0][1], both[0][0])
         else:
@@ -192,7 +227,7 @@ class VertexIds:
             index = pc.index_in(pa.array(other_codes), pa.array(own_codes))
         known = np.asarray(index.is_valid())
         rows = np.asarray(index.fill_null(0)).astype(np.int64)
-        return self._dense(rows), known
+        return rows, known
 
     def _dense(self, rows: np.ndarray) -> np.ndarray:
         """Dense ids of a few rows of the columns."""

@@ -65,20 +65,34 @@ extern "C" __global__ void gather(Column values, Column index, uint64 n, Output 
         out.put(i, values[index[i]]);
 }
 
-// Where ascending ids have a value: from places[0] to places[1]. `sign` : the bit that says of ids,
-// and of the value, that they are negative; 0 where none is. One thread.
+// How many of some ascending ids are less than a value, or as large at most where `too`. `sign` :
+// the bit that says of ids, and of the value, that they are negative; 0 where none is.
+__device__ __forceinline__ uint64 ids_below(Column ids, uint64 n, uint64 sign, uint64 value,
+                                            bool too) {
+    uint64 lo = 0, hi = n;
+    while (lo < hi) {
+        uint64 mid = lo + (hi - lo) / 2, id = ids[mid] ^ sign;
+        if (id < (value ^ sign) || (too && id == (value ^ sign)))
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+// Where ascending ids have a value: from places[0] to places[1]. One thread.
 extern "C" __global__ void find_id(Column ids, uint64 n, uint64 sign, uint64 value,
                                    uint64 *places) {
-    for (int k = 0; k < 2; ++k) {
-        uint64 lo = 0, hi = n;
-        while (lo < hi) {
-            uint64 mid = lo + (hi - lo) / 2, id = ids[mid] ^ sign;
-            if (id < (value ^ sign) || (k == 1 && id == (value ^ sign)))
-                lo = mid + 1;
-            else
-                hi = mid;
-        }
-        places[k] = lo;
+    for (int k = 0; k < 2; ++k)
+        places[k] = ids_below(ids, n, sign, value, k == 1);
+}
+
+// Where ascending ids, each once, have values of their type; -1 where they do not.
+extern "C" __global__ void find_ids(Column ids, uint64 n, uint64 sign, Column values, uint64 number,
+                                    int64 *places) {
+    for (uint64 i = thread_rank(); i < number; i += num_threads()) {
+        uint64 place = ids_below(ids, n, sign, values[i], false);
+        places[i] = place < n && ids[place] == values[i] ? (int64)place : -1;
     }
 }
 

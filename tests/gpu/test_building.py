@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from device_builds import assert_same, both_builds, frame_of
 
+from dask_graphgpu.errors import UnknownVertex
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.device import elements
 from dask_graphgpu.partition.device import host as host_memory
@@ -57,6 +58,19 @@ def test_weights_of_any_type(weight, directed):
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint32", "uint64"])
 def test_ids_of_any_width(dtype):
     check(*both_builds(frame_of("random", dtype=dtype), Layout(), xp=cupy))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int32", "uint64"])
+@pytest.mark.parametrize("order", ["id", "degree"])
+def test_many_ids_are_found_by_few_launches(dtype, order, monkeypatch):
+    frame = frame_of("negative" if dtype[0] == "i" else "random", dtype=dtype)
+    host, device = both_builds(frame, Layout(order=order), xp=cupy)
+    wanted = frame["src"].tolist()
+    expected = host.ids.find(wanted)
+    monkeypatch.setattr(elements, "find_id", None)  # which finds one, and reads it back
+    np.testing.assert_array_equal(device.ids.find(wanted), expected)
+    with pytest.raises(UnknownVertex, match="127 is not a vertex"):
+        device.ids.find([*wanted, 127])
 
 
 def test_ids_near_the_ends_of_their_type():

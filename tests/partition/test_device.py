@@ -64,8 +64,8 @@ def test_ids_of_any_width(dtype):
     host, device = both_builds(frame, Layout())
     assert device.ids.columns[0].dtype == np.dtype(dtype)
     assert_same(host.given, device.given)
-    wanted = [3, np.int64(39), 1]
-    np.testing.assert_array_equal(host.ids.find(wanted), device.ids.find(wanted))
+    for wanted in ([3, np.int64(39), 1], [3, 39, 1] * 10):
+        np.testing.assert_array_equal(host.ids.find(wanted), device.ids.find(wanted))
 
 
 def test_ids_near_the_ends_of_their_type():
@@ -86,8 +86,9 @@ def test_ids_are_found_or_not():
     assert known.tolist() == [True, True, True, False]
     np.testing.assert_array_equal(found[:3], ids.find(there.tolist()))
     for wrong in (10**9, -1, 2**70, "a", 1.0, None, True):
-        with pytest.raises(Exception, match="is not a vertex"):
-            ids.find([wrong])
+        for many in ([wrong], [*there.tolist() * 10, wrong]):
+            with pytest.raises(Exception, match="is not a vertex"):
+                ids.find(many)
 
 
 def test_vertices_frame():

@@ -12,6 +12,32 @@ from dask_graphgpu.errors import InvalidArgument, InvalidEdges, UnknownVertex
 from dask_graphgpu.partition.ids import VertexIds, common_type, composite, distinct_rows
 
 
+@pytest.mark.parametrize(
+    ("columns", "wanted", "missing"),
+    [
+        ([pa.array(range(0, 300, 3), pa.int32())], [3 * (7 * i % 100) for i in range(40)], 4),
+        ([pa.array(range(0, 300, 3), pa.int32())], [3 * (7 * i % 100) for i in range(40)], 2**40),
+        ([pa.array([str(i) for i in range(1000, 1100)], pa.large_string())], ["1007", "1099"] * 20, "7"),
+        ([pa.array([2**64 - 2, 2**64 - 1], pa.uint64())], [2**64 - 1, 2**64 - 2] * 20, -1),
+        (
+            [pa.array(["a", "a", "b"], pa.large_string()), pa.array([1, 2, 1])],
+            [("b", 1), ("a", 2)] * 20,
+            ("b", 2),
+        ),
+    ],
+)  # fmt: skip
+def test_many_ids_are_found_as_one_by_one(columns, wanted, missing):
+    position = np.random.default_rng(0).permutation(len(columns[0])).astype(np.uint32)
+    ids = VertexIds(columns, position)
+    assert ids.find(wanted).tolist() == [ids.find([each]).item() for each in wanted]
+    for wrong in (missing, None, True):
+        with pytest.raises(UnknownVertex if wrong == missing else Exception) as many:
+            ids.find([*wanted, wrong])
+        with pytest.raises(type(many.value)) as one:
+            ids.find([wrong])
+        assert str(many.value) == str(one.value)
+
+
 @given(st.lists(st.lists(st.sampled_from([-(2**63), -1, 0, 5, 2**63 - 1])), min_size=1))
 def test_integers_are_numbered_in_ascending_order(tables):
     if not any(tables):

@@ -157,6 +157,22 @@ def find_id(ids: Any, value: int) -> tuple[int, int]:
     return first, end
 
 
+def find_ids(ids: Any, values: Any) -> Any:
+    """Where ascending ids, each once, have values of their type, int64; -1 where they do not.
+
+    Of NumPy arrays as well.
+    """
+    if isinstance(ids, np.ndarray):
+        places = np.searchsorted(ids, values)
+        there = places < len(ids)
+        there[there] = ids[places[there]] == values[there]
+        return np.where(there, places, -1)
+    places = module_of(ids).empty(len(values), np.int64)
+    given = column(contiguous(ids)), len(ids), _sign(ids.dtype), column(contiguous(values))
+    _array("find_ids", len(values), *given, len(values), places)
+    return places
+
+
 def changes(values: Any) -> Any:
     """Which values differ from the one before; the first does."""
     n, changed = len(values), module_of(values).empty(len(values), bool)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from dask_graphgpu.partition.chunk import to_host
 from dask_graphgpu.partition.device import elements
 from dask_graphgpu.partition.device.arrays import module_of
 from dask_graphgpu.partition.device.host import to_new_memory
@@ -91,22 +92,40 @@ class DeviceIds(VertexIds):
             ]
         return shown
 
-    def find_rows(self, table: Sequence[Any]) -> tuple[Any, Any]:
-        """Dense ids of the rows of an id table, and which rows are vertices at all."""
+    def find_each(self, values: Sequence[Any]) -> np.ndarray:
+        return to_host(super().find_each(values))
+
+    def _as_column(self, column: Any, values: Sequence[Any]) -> Any:
+        text = hasattr(column, "iloc")
+        if set(map(type, values)) != {str if text else int}:
+            return None
+        try:
+            if text:
+                return of_columns().series_of_text(pa.array(values, pa.large_string()))
+            return module_of(column).asarray(np.array(values, column.dtype))
+        except (OverflowError, UnicodeError):
+            return None
+
+    def _rows_of(self, table: Sequence[Any]) -> tuple[Any, Any]:
         xp = _module(self.columns)
+        own, other = self.columns[0], table[0]
+        if len(table) == 1 and not hasattr(own, "iloc") and own.dtype == other.dtype:
+            rows = elements.find_ids(own, other)
+            return xp.maximum(rows, 0), rows >= 0
         sides = [[own, other] for own, other in zip(self.columns, table, strict=True)]
         columns, (own, other) = composite(sides)
         place = xp.full(len(columns[0]), len(self), xp.int64)
         place[own] = xp.arange(len(self), dtype=xp.int64)
         rows = place[other]
         known = rows < len(self)
-        rows = xp.where(known, rows, 0)
-        return (rows if self.position is None else self.position[rows].astype(xp.int64)), known
+        return xp.where(known, rows, 0), known
 
-    def _dense(self, rows: np.ndarray) -> np.ndarray:
+    def _dense(self, rows: Any) -> Any:
+        """Dense ids of rows of the columns, where these numbers are: on the host or on the device."""
         if self.position is None:
             return rows
-        return np.array([self.position[int(row)].item() for row in rows], np.int64)
+        dense = elements.gathered(self.position, module_of(self.position).asarray(rows))
+        return (to_host(dense) if isinstance(rows, np.ndarray) else dense).astype(np.int64)
 
     def _find_one(self, parts: Sequence[Any]) -> int | None:
         """Row of an id by binary search, column after column."""

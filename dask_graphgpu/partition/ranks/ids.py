@@ -87,9 +87,9 @@ class RankIds:
             On every rank: one of them is not a vertex; the message names it and the type of the
             graph's ids.
         """
-        here = [self.here.find_row(value) for value in values]
-        known = [-1 if row is None else self.homes.first + row for row in here]
-        every = self.homes.ranks.all_gather(np.array(known, np.int64))
+        here = self.here.find_each(values)
+        known = np.where(here < 0, -1, self.homes.first + here)
+        every = self.homes.ranks.all_gather(known)
         found: np.ndarray = np.max(every, axis=0)
         for value, number in zip(values, found.tolist(), strict=True):
             if number < 0:
