@@ -182,7 +182,7 @@ class VertexIds:
             )
         return self._find_one(parts)
 
-    def find_rows(self, table: Sequence[Any]) -> tuple[Any, Any]:
+    def find_rows(self, table: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
         """Dense ids of the rows of an id table, and which rows are vertices at all."""
         rows, known = self._rows_of(table)
         return self._dense(rows), known
