@@ -19,7 +19,7 @@ EDGES = pd.DataFrame(np.random.default_rng(1).integers(0, 300, (3000, 2)), colum
 def test_all_edges_on_each_rank(method, how):
     with dask.config.set({"graphgpu.host-memory-limit": 500_000}):  # of one, not of three
         wanted = getattr(EDGES.graph(ranks=1), method)(**how)
-        with pytest.raises(LimitTooSmall, match="[0-9] edges would take .* on each of 3 ranks"):
+        with pytest.raises(LimitTooSmall, match=r"[0-9] edges would take .* on each of 3 ranks"):
             getattr(EDGES.graph(ranks=3), method)(**how)
     with dask.config.set({"graphgpu.host-memory-limit": 1_500_000}):
         pd.testing.assert_frame_equal(getattr(EDGES.graph(ranks=3), method)(**how), wanted)
