@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dask_graphgpu.io.results import ColumnType, Table, Values, assemble
+from dask_graphgpu.io.row_cuts import cuts_in_order
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.partition.csr import are_ascending
 from dask_graphgpu.partition.result_rows import bounds_of, first_of_each
@@ -23,7 +24,6 @@ def spread(
     table: Table,
     columns: dict[str, ColumnType],
     place: np.ndarray | range,
-    total: int,
     tie: np.ndarray | None,
     of: int,
     ids: RankIds,
@@ -31,18 +31,16 @@ def spread(
 ) -> dict[int, pd.DataFrame]:
     """The partitions of a result that this rank makes; collective.
 
-    Partition i of ``of`` holds the rows with a place from ``i * total // of`` to before ``(i + 1) *
-    total // of``, ascending by place and tie, and `result_rows.rank_of` says who makes it: which rows it has
-    does not depend on the ranks.
+    Ascending by place and tie, partition i of ``of`` holds the rows from ``i * rows // of`` to before ``(i + 1) *
+    rows // of``, of so many on all ranks, and `result_rows.rank_of` says who makes it: which rows it has does not
+    depend on the ranks, and however many one place has, partitions are about equal.
 
     Parameters
     ----------
     table : dict of Values
         This rank's rows; vertices as numbers.
     place : integers, shape (rows,), or a range
-        Where each row stands among those of all ranks, 0 .. total - 1.
-    total : int
-        The same on all ranks.
+        What rows are ordered by, 0 .. 2**63 - 1.
     tie : integers, shape (rows,), optional
         Order of rows of one place. On all ranks or on none.
 
@@ -53,17 +51,20 @@ def spread(
     Notes
     -----
     Frames of a graph of cuDF frames are made on the current GPU. Cost: an all-to-all a column and one
-    for its nulls, and a sort of rows that are not in order, before and after; nothing of this where
+    for its nulls, and a sort of rows that are not in order, before and after; where the rows of one rank
+    are not before those of the next, also some rounds to find where they are cut (`row_cuts`); nothing of this where
     each rank has the rows of its own partitions, in order. For each column of vertices a look-up of
     their ids on the ranks that know them.
     """
-    bounds, first = bounds_of(total, of), first_of_each(of, ranks.size)
     order = _order(place, tie)
-    mine = bounds[first[ranks.rank]], bounds[first[ranks.rank + 1]]
-    if ranks.min(int(order is None and _are_between(place, *mine))):
+    lengths, in_order = _looked_at(ranks, place, tie, order is None)
+    starts = np.cumsum([0, *lengths])
+    bounds, first = bounds_of(int(starts[-1]), of), first_of_each(of, ranks.size)
+    if in_order and (starts == bounds[first]).all():
         here: Table = {name: table[name] for name in columns}
     else:
-        place, here = _exchanged(ranks, table, columns, place, tie, order, bounds[first])
+        start = starts[ranks.rank] if in_order else None
+        here = _exchanged(ranks, table, columns, place, tie, order, start, bounds[first])
     vertices_of = {name: here[name].on_host() for name, kind in columns.items() if kind.vertex}
     known = {name: ids.take(each.data, each.valid) for name, each in vertices_of.items()}
     made = assemble
@@ -72,10 +73,10 @@ def spread(
 
         made = device_results.assemble
     # The index goes on from rank to rank.
-    start = sum(ranks.scalars([len(place)])[: ranks.rank, 0].tolist())
+    start = int(bounds[first[ranks.rank]])
     frames = {}
     for i in range(first[ranks.rank], first[ranks.rank + 1]):
-        lo, hi = _cuts(place, bounds[i : i + 2])
+        lo, hi = (bounds[i : i + 2] - start).tolist()
         rows = slice(lo, hi)
         part = {
             name: Values(v.data[rows], None if v.valid is None else v.valid[rows])
@@ -86,6 +87,22 @@ def spread(
     return frames
 
 
+def _looked_at(
+    ranks: Ranks, place: np.ndarray | range, tie: np.ndarray | None, ordered: bool
+) -> tuple[list[int], bool]:
+    """How many rows each rank has, and whether they are in order from each to the next. Collective."""
+    ends = [0, 0, 0, 0]
+    if len(place):
+        ties = (0, 0) if tie is None else (int(tie[0]), int(tie[-1]))
+        ends = [int(place[0]), ties[0], int(place[-1]), ties[1]]
+    told = ranks.scalars([len(place), int(ordered), *ends]).tolist()
+    there = [ends for length, _, *ends in told if length]
+    in_order = all(each[1] for each in told) and all(
+        before[2:] <= after[:2] for before, after in pairwise(there)
+    )
+    return [each[0] for each in told], in_order
+
+
 def _exchanged(
     ranks: Ranks,
     table: Table,
@@ -93,41 +110,36 @@ def _exchanged(
     place: np.ndarray | range,
     tie: np.ndarray | None,
     order: np.ndarray | None,
+    start: int | None,
     bounds: np.ndarray,
-) -> tuple[np.ndarray, Table]:
-    """Places and columns of the rows with a place between a rank's ``bounds``, in order. Collective."""
+) -> Table:
+    """Columns of the rows of all ranks from each rank's bound to the next, in order. Collective.
+
+    ``start`` : rows before this rank's where those of all are in order; None: they are not.
+    """
     place = np.asarray(place, np.int64)
-    cuts = _cuts(_taken(place, order), bounds)
+    ties = None if tie is None else np.asarray(tie, np.uint64)
+    if start is not None:
+        cuts = np.clip(bounds - start, 0, len(place))
+    else:
+        keys = (place,) if ties is None else (place, ties)
+        inner = cuts_in_order(ranks, tuple(_taken(key, order) for key in keys), bounds[1:-1])
+        cuts = np.array([0, *inner, len(place)])
 
     def arrived(column: np.ndarray) -> np.ndarray:
         column = _taken(column, order)
         return np.concatenate(ranks.all_to_all([column[lo:hi] for lo, hi in pairwise(cuts)]))
 
-    place = arrived(place)
-    merged = _order(place, None if tie is None else arrived(np.asarray(tie, np.uint64)))
+    merged = None
+    if start is None:
+        merged = _order(arrived(place), None if ties is None else arrived(ties))
     here: Table = {}
     for name, kind in columns.items():
         data, valid = _plain(table[name], kind)
         here[name] = Values(
             _taken(arrived(data), merged), None if valid is None else _taken(arrived(valid), merged)
         )
-    return _taken(place, merged), here
-
-
-def _are_between(place: np.ndarray | range, low: int, high: int) -> bool:
-    """Whether ascending places are from ``low`` on, and below ``high``."""
-    return not len(place) or (low <= int(place[0]) and int(place[-1]) < high)
-
-
-def _cuts(place: np.ndarray | range, bounds: np.ndarray) -> list[int]:
-    """Where those from each bound on begin among ascending places."""
-    if isinstance(place, range):
-        cuts: list[int] = np.clip(bounds - place.start, 0, len(place)).tolist()
-        return cuts
-    most = min(int(np.iinfo(place.dtype).max), int(np.iinfo(np.int64).max))
-    # Bounds of another type would have all places converted.
-    cuts = np.searchsorted(place, np.minimum(bounds, most).astype(place.dtype)).tolist()
-    return [len(place) if bound > most else cut for cut, bound in zip(cuts, bounds, strict=True)]
+    return here
 
 
 def _plain(values: Values, kind: ColumnType) -> tuple[np.ndarray, np.ndarray | None]:

@@ -198,7 +198,7 @@ class EdgeBetweennessCentrality(_Betweenness):
 
     def run(self, run: Run) -> Table:
         sources = sources_of(run, self.sources, self.seed)
-        view = run.answering(run.num_vertices)
+        view = run.answering
         source, destination, value = run.engine.edge_betweenness(
             view, sources, weighted=self.weighted, report=run.report
         )

@@ -46,9 +46,7 @@ class BiconnectedComponents(Algorithm):
         return {**edge_columns(), "component": ColumnType("int64")}
 
     def run(self, run: Run) -> Table:
-        first, second, component = run.engine.biconnected_edges(
-            run.answering(run.num_vertices), report=run.report
-        )
+        first, second, component = run.engine.biconnected_edges(run.answering, report=run.report)
         run.order(first, run.num_vertices, second)
         return {
             "edge source": Values(first),

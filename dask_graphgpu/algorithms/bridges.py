@@ -44,5 +44,5 @@ class Bridges(Algorithm):
         return edge_columns()
 
     def run(self, run: Run) -> Table:
-        low, high = run.engine.bridges(run.answering(run.num_vertices), report=run.report)
+        low, high = run.engine.bridges(run.answering, report=run.report)
         return of_places(run, low, high, {})

@@ -79,5 +79,5 @@ class Ego(Algorithm):
                 run.view, int(center), cutoff=most, targets=None, report=run.report
             )
             near = level >= 0 if run.ranks is None else run.view.at_ghosts(level >= 0)
-            edges = run.engine.edges_among(run.answering(run.num_vertices), near)
+            edges = run.engine.edges_among(run.answering, near)
         return edge_table(run, edges)

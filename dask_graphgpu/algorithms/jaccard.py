@@ -79,9 +79,7 @@ class Jaccard(Algorithm):
 
     def run(self, run: Run) -> Table:
         if self.pairs is None:
-            first, second, values = run.engine.jaccard_two_hop(
-                run.answering(run.num_vertices), report=run.report
-            )
+            first, second, values = run.engine.jaccard_two_hop(run.answering, report=run.report)
             run.order(first, run.num_vertices, second)
         else:
             names = [f"pairs {end}" for end in ("source", "destination")]

@@ -62,4 +62,4 @@ class KCore(Algorithm):
 
     def run(self, run: Run) -> Table:
         inside = run.engine.k_core(run.view, self.k, report=run.report)
-        return edge_table(run, run.engine.edges_among(run.answering(run.num_vertices), inside))
+        return edge_table(run, run.engine.edges_among(run.answering, inside))

@@ -49,9 +49,7 @@ class KTruss(Algorithm):
         return {**edge_columns(), "trussness": ColumnType("int64")}
 
     def run(self, run: Run) -> Table:
-        first, second, trussness = run.engine.trussness(
-            run.answering(run.num_vertices), report=run.report
-        )
+        first, second, trussness = run.engine.trussness(run.answering, report=run.report)
         run.order(first, run.num_vertices, second)
         return {
             "edge source": Values(first),

@@ -50,7 +50,7 @@ class MinimumSpanningForest(Algorithm):
         return edge_columns(schema.weight_kind)
 
     def run(self, run: Run) -> Table:
-        view = run.staying if run.ranks is None else run.answering(run.num_vertices)
+        view = run.staying if run.ranks is None else run.answering
         low, high, weight = run.engine.spanning_forest(view, report=run.report)
         columns = {} if run.schema.weight is None else {"edge weight": Values(weight)}
         return of_places(run, low, high, columns)

@@ -81,18 +81,13 @@ class Run:
         """
         return self.view.staying() if self.stays else self.view
 
-    def answering(self, total: int, begin: int = 0) -> Any:
-        """The view, for rows that become those of the result as they are; see `RankView.answering`.
-
-        ``total`` : places of the result, as of `order`; those that are asked for begin with ``begin``.
-        """
-        if self.ranks is None:
-            return self.view
-        low, high = self.made_rows(total)
-        return self.view.answering(low - begin, high - begin)
+    @property
+    def answering(self) -> Any:
+        """The view, for rows that become those of the result as they are; see `RankView.answering`."""
+        return self.view if self.ranks is None else self.view.answering(self.made_rows)
 
     def made_rows(self, total: int) -> tuple[int, int]:
-        """On ranks: the places, of so many, of the rows that this rank makes: the first, and the one after the last."""
+        """On ranks: of so many rows of the result those that this rank makes: the first, and the one after the last."""
         assert self.ranks is not None
         return rows_of(self.ranks.rank, total, self.partitions, self.ranks.size)
 

@@ -12,6 +12,7 @@ import numpy as np
 from dask_graphgpu.algorithms.algorithm import Algorithm, as_plain_ids
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.arguments import as_limit
+from dask_graphgpu.engine.hops import SWEEP
 from dask_graphgpu.engine.known import DISTANCES
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.state import State
@@ -21,8 +22,6 @@ from dask_graphgpu.partition.csr import all_below
 from dask_graphgpu.partition.device.elements import not_negative
 from dask_graphgpu.partition.device.host import to_new_memory
 from dask_graphgpu.program import VertexProgram
-
-SWEEP = 64  # sources of one sweep: the bits of a word
 
 
 @dataclass(frozen=True)
@@ -212,18 +211,11 @@ def each_hops(
 
 def hops_of_rows(run: Run, sources: np.ndarray, cutoff: float | None) -> Values | None:
     """Hops from several sources as the rows that this rank makes of a result; as `Traversal.values_of_rows`."""
-    n, parts = run.num_vertices, []
-    most = None if cutoff is None else int(min(cutoff, n))
-    for first in range(0, len(sources), SWEEP):
-        view = run.answering(len(sources) * n, first * n)
-        levels = run.engine.multi_bfs(
-            view, sources[first : first + SWEEP], cutoff=most, targets=None, report=run.report
-        )
-        if levels is None:
-            return None
-        parts.append(levels)
-    levels = parts[0] if len(parts) == 1 else np.concatenate(parts)
-    return Values(levels, not_negative(levels))
+    most = None if cutoff is None else int(min(cutoff, run.num_vertices))
+    levels = run.engine.multi_bfs(
+        run.answering, sources, cutoff=most, targets=None, report=run.report
+    )
+    return None if levels is None else Values(levels, not_negative(levels))
 
 
 def hops(

@@ -334,8 +334,7 @@ def _frames(
     """The partitions of the result that this rank makes. Collective."""
     ids, of, places = partition.ids, job.npartitions, run.places
     if places is not None:
-        where = places.place, places.total, places.tie
-        return spread(relay, table, job.columns, *where, of, ids, job.schema)
+        return spread(relay, table, job.columns, places.place, places.tie, of, ids, job.schema)
     link = _link_of(run, table, job) if run.stays else None
     key = VertexRows, of, link
     if not relay.min(int(key in partition.made)):

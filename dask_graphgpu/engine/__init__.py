@@ -7,7 +7,6 @@ It may import `config`, `errors`, `exchange`, `fields`, `functions`, `interrupti
 from __future__ import annotations
 
 import importlib
-import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
@@ -73,8 +72,7 @@ def all_cpus(ranks: Ranks) -> Iterator[None]:
 
     Of ranks with GPUs: a worker that drives one has one thread, and what has no kernels runs on the host.
     """
-    hosts = ranks.all_gather_bytes(socket.gethostname().encode())
-    with sharing_cpus(hosts.count(hosts[ranks.rank])):
+    with sharing_cpus(ranks.nearby()[0]):
         yield
 
 

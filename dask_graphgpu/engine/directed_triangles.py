@@ -23,7 +23,7 @@ from dask_graphgpu.engine.joined_pairs import (
     code_degrees,
     joined_pairs,
 )
-from dask_graphgpu.engine.room import require_room
+from dask_graphgpu.engine.room import require_room_for_all
 from dask_graphgpu.engine.triads import TRIADS, TRIANGLE_OF
 from dask_graphgpu.engine.whole_edges import check_number, everywhere
 from dask_graphgpu.kernels import cpu as kernels
@@ -51,7 +51,7 @@ def directed_triangles(
     """
     start = time.perf_counter()
     check_number(view.graph_vertices, "triad_census")
-    require_room(view, _BUILDING * len(edges[0]), f"triads of {len(edges[0]):,} edges")
+    require_room_for_all(view, len(edges[0]), _BUILDING, "triads of")
     source, destination = (everywhere(view.ranks, to_host(each)) for each in edges)
     low, high, code = joined_pairs(source, destination, directed=view.directed)
     sums, up = _sums(view.graph_vertices, low, high, code)

@@ -21,6 +21,8 @@ PROGRAM = VertexProgram(
     bound=lambda num_vertices: num_vertices,
 )
 
+SWEEP = 64  # sources of one sweep: the bits of a word
+
 # A level a superstep.
 LEVELS = VertexProgram(
     state={"level": Field("int32", initial=None, at_source=0)},

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphgpu.engine.joined_pairs import BACK, by_degree, code_degrees, joined_pairs
-from dask_graphgpu.engine.room import require_room
+from dask_graphgpu.engine.room import require_room_for_all
 from dask_graphgpu.engine.whole_edges import check_number, everywhere
 from dask_graphgpu.errors import IntegerOverflow
 from dask_graphgpu.exchange.ranks import Ranks
@@ -47,7 +47,7 @@ class JoinedRows:
         """
         n = view.graph_vertices
         check_number(n, what)
-        require_room(view, _BUILDING * len(edges[0]), f"{what} of {len(edges[0]):,} edges")
+        require_room_for_all(view, len(edges[0]), _BUILDING, f"{what} of")
         source, destination = (everywhere(view.ranks, to_host(each)) for each in edges)
         low, high, code = joined_pairs(source, destination, directed=view.directed)
         by_code = code_degrees(n, low, high, code)

@@ -10,12 +10,32 @@ from dask_graphgpu.partition.paged.limits import configured, machine_memory
 
 def require_room(view: Any, num_bytes: int, what: str) -> None:
     """Raise LimitTooSmall where ``what`` takes more than ``graphgpu.host-memory-limit``, or the machine, has."""
+    _require(view, num_bytes, (1, 1), what)
+
+
+def require_room_on_each(view: Any, num_bytes: int, what: str) -> None:
+    """The same where each rank takes so many bytes: ranks of one process share the limit, those of a host its memory.
+
+    Collective.
+    """
+    _require(view, num_bytes, view.ranks.nearby(), what)
+
+
+def require_room_for_all(view: Any, own: int, edge: int, what: str) -> None:
+    """The same of all edges on each rank, of which this one has ``own``, at so many bytes an ``edge``. Collective."""
+    edges = int(view.ranks.sum(own))
+    require_room_on_each(view, edge * edges, f"{what} {edges:,} edges")
+
+
+def _require(view: Any, num_bytes: int, sharing: tuple[int, int], what: str) -> None:
+    """``sharing`` : how many take so many bytes each, on this host and in this process."""
     limits = view.given().limits if view.paged else configured()
-    there, whose = machine_memory(), "the machine has"
+    there, whose, times = machine_memory(), "the machine has", sharing[0]
     if limits is not None:
-        there, whose = limits.memory, "graphgpu.host-memory-limit is"
-    if num_bytes > there:
+        there, whose, times = limits.memory, "graphgpu.host-memory-limit is", sharing[1]
+    if num_bytes * times > there:
+        each = f" on each of {times} ranks" if times > 1 else ""
         raise LimitTooSmall(
-            f"{what} would take {num_bytes:,} bytes of memory at once, and {whose} {there:,}: raise the limit, or take "
-            "fewer edges, vertices or draws, or a machine with more memory"
+            f"{what} would take {num_bytes:,} bytes of memory at once{each}, and {whose} {there:,}: raise the limit, "
+            "or take fewer edges, vertices or draws, or a machine with more memory"
         )

@@ -16,7 +16,7 @@ from dask_graphgpu.engine import motif_classes as forms
 from dask_graphgpu.engine.joined_rows import JoinedRows
 from dask_graphgpu.engine.motif_classes import MotifClasses, motif_classes
 from dask_graphgpu.engine.motif_counts import induced, tables
-from dask_graphgpu.engine.room import require_room
+from dask_graphgpu.engine.room import require_room_on_each
 from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
@@ -38,7 +38,9 @@ def vertex_motifs(view: AnyView, edges: tuple[Any, Any], size: int, report: Repo
     classes = motif_classes(size)
     n, width = view.graph_vertices, len(classes.ids)
     copies = 3 if size == 4 else 1
-    require_room(view, n * (copies * width + _KINDS) * 8, f"{width} motifs of {n:,} vertices")
+    require_room_on_each(
+        view, n * (copies * width + _KINDS) * 8, f"{width} motifs of {n:,} vertices"
+    )
     joined = JoinedRows.of(view, edges, size, "vertex_motifs")
     numbers = view.numbers
     own = joined.place if numbers is None else joined.place.take(numbers[: view.num_owned])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import socket
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -130,6 +132,13 @@ class Ranks(ABC):
     def barrier(self) -> None:
         """Return when every rank has come here."""
         self.step([None] * self.size, NO_SCALARS)
+
+    def nearby(self) -> tuple[int, int]:
+        """How many of the ranks are on this one's host, and how many in its process; this one is among them."""
+        host = socket.gethostname()
+        every = self.all_gather_bytes(f"{os.getpid()} {host}".encode())
+        hosts = [each.split(b" ", 1)[1] for each in every]
+        return hosts.count(host.encode()), every.count(every[self.rank])
 
     # -- arrays -------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from dask_graphgpu.errors import InvalidArgument, InvalidEdges, UnknownVertex
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.csr import all_below, at_ends
+from dask_graphgpu.partition.device.beside import Beside
 from dask_graphgpu.partition.id_table import numbered, ranked
 from dask_graphgpu.partition.string_entries import buffers, taken
 
@@ -81,7 +82,7 @@ class VertexIds:
         self.position = position
         self.rank = rank
         self._order: weakref.ref[Any] | None = None  # to what `in_user_order` gave last
-        self._beside: dict[int, Any] = {}  # `in_user_order` on GPUs, by their number
+        self._beside = Beside()  # `in_user_order` on GPUs
         if position is not None and rank is None:
             self.rank = np.empty_like(position)
             self.rank[position.astype(np.intp)] = np.arange(
@@ -113,11 +114,8 @@ class VertexIds:
         return made
 
     def in_user_order_beside(self, values: Any) -> Any:
-        """`in_user_order` on the GPU where ``values`` are; brought there once."""
-        device = values.device.id
-        if device not in self._beside:
-            self._beside[device] = np.asarray(self.in_user_order(), like=values)
-        return self._beside[device]
+        """`in_user_order` on the GPU where ``values`` are."""
+        return self._beside.of(self.in_user_order, values)
 
     def take(
         self, dense: np.ndarray, valid: np.ndarray | None = None, rows: slice = slice(None)
@@ -137,7 +135,7 @@ class VertexIds:
         return [column.take(index) for column in self.columns]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_order": None, "_beside": {}}  # these are of this process
+        return {**self.__dict__, "_order": None}  # it is of this process
 
     def find(self, values: Sequence[Any]) -> np.ndarray:
         """Dense ids of some of the user's ids (tuples when there are several id columns).

@@ -53,6 +53,25 @@ def error(module, name, *args):
     return "no error"
 
 
+def copied_late(on_its_own):
+    """What is copied of an array on a stream, its own or another, when its memory has been given to the next one."""
+    own, other = cupy.cuda.Stream(non_blocking=True), cupy.cuda.Stream(non_blocking=True)
+    with own:
+        array = cupy.full(1, 9, np.uint32)
+        own.synchronize()
+    into = cupy.zeros(1, np.uint32)
+    cupy.cuda.get_current_stream().synchronize()
+    with own if on_its_own else other:
+        into[...] = array
+    del array
+    gc.collect()
+    with own:
+        cupy.zeros(1, np.uint32)
+    own.synchronize()
+    other.synchronize()
+    return int(into[0])
+
+
 def main():
     common = (cuda_build.FOLDER / "common.cuh").read_text()
     with tempfile.TemporaryDirectory() as folder:
@@ -82,6 +101,14 @@ def main():
         before = int(pinned[0])
         cupy.cuda.get_current_stream().synchronize()
         print(f"unwaited: {before}, then {pinned[0]}")
+        for name, on_its_own in (("stale", False), ("in order", True)):
+            print(f"{name}: {copied_late(on_its_own)}")
+        into = cupy.empty(1, np.uint32)
+        pinned[0] = 5
+        into.set(pinned)
+        del pinned
+        gc.collect()
+        print(f"unpinned: {int(into[0])}")
 
 
 main()

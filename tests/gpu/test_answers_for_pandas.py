@@ -1,10 +1,19 @@
 """Graphs of pandas frames on the GPU: answers are put into the user's order there, and are the CPU engine's."""
 
+import gc
+import pickle
+import weakref
+from types import SimpleNamespace
+
+import cupy
 import numpy as np
 import pandas as pd
 import pytest
 
 import dask_graphgpu  # noqa: F401
+from dask_graphgpu.partition.device import memory
+from dask_graphgpu.partition.ids import VertexIds
+from dask_graphgpu.partition.ranks.ids import RankIds
 
 pytestmark = pytest.mark.gpu
 
@@ -51,3 +60,21 @@ def test_a_frame_may_be_written_to(graphs):
         for column in found.columns:
             found.loc[:, column] = found[column].iloc[0]
         pd.testing.assert_frame_equal(call(graphs[0]), before, obj=name)
+
+
+@pytest.mark.parametrize("kind", ["one rank", "ranks"])
+def test_a_full_gpu_drops_the_order_of_answers(kind):
+    order = np.array([2, 0, 1], np.uint32)
+    ids = VertexIds([], order)
+    if kind == "ranks":
+        ids = RankIds(None, [], [], SimpleNamespace(ascending=order))
+    values = cupy.zeros(3)
+    made = ids.in_user_order_beside(values)
+    assert ids.in_user_order_beside(values) is made
+    there = weakref.ref(made)
+    del made
+    assert memory.drop_kept()
+    gc.collect()
+    assert there() is None
+    again = pickle.loads(pickle.dumps(ids)).in_user_order_beside(values)
+    np.testing.assert_array_equal(again.get(), order)

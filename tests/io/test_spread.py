@@ -84,17 +84,51 @@ def test_partitions_are_those_of_one_rank(kind, size, of, n, random):
         part = share(ranks, frame, schema)
         rows = np.array([r for r in shuffled if owner[r] == ranks.rank], np.int64)
         place, tie = rows // 2, rows % 2
-        return spread(ranks, table(place, n), COLUMNS, place, n, tie, of, part.ids, schema)
+        return spread(ranks, table(place, n), COLUMNS, place, tie, of, part.ids, schema)
 
     made = {i: frame for frames in run_local(size, on_rank) for i, frame in frames.items()}
     assert sorted(made) == list(range(of))
     whole = one.build([read_edges(frame, schema, (), "a frame")], [], Layout())
     expected = np.repeat(np.arange(n), 2)
     for i in range(of):
-        rows = slice(2 * (i * n // of), 2 * ((i + 1) * n // of))
+        rows = slice(i * 2 * n // of, (i + 1) * 2 * n // of)
         wanted = to_frame(table(expected[rows], n), COLUMNS, whole.ids, schema)
         wanted.index += rows.start  # it goes on from partition to partition
         pd.testing.assert_frame_equal(made[i], wanted)
+
+
+@given(st.integers(1, 4), st.integers(1, 9), st.data())
+def test_partitions_have_as_many_rows_however_many_one_place_has(size, of, data):
+    """Rows of few places, of equal keys too, in each order on each rank: those of equal keys by the ranks."""
+    frame, n = edges("integers", 4), 4
+    schema = find_columns(frame)
+    keys = st.tuples(st.integers(0, n - 1), st.sampled_from([0, 1, 300, 2**40]))
+    rows = data.draw(st.lists(st.lists(keys, max_size=12), min_size=size, max_size=size))
+    columns = {
+        "vertex": ColumnType("vertex"),
+        "tie": ColumnType("int64"),
+        "at": ColumnType("int64"),
+    }
+
+    def on_rank(ranks):
+        ids, mine = share(ranks, frame, schema).ids, rows[ranks.rank]
+        place, tie = np.array(mine, np.int64).reshape(-1, 2).T
+        at = np.full(len(mine), ranks.rank)
+        given = {"vertex": Values(place), "tie": Values(tie), "at": Values(at)}
+        return spread(ranks, given, columns, place, tie, of, ids, schema)
+
+    made = {i: frame for frames in run_local(size, on_rank) for i, frame in frames.items()}
+    found = pd.concat([made[i] for i in range(of)])
+    total = sum(map(len, rows))
+    assert [len(made[i]) for i in range(of)] == [
+        (i + 1) * total // of - i * total // of for i in range(of)
+    ]
+    wanted = sorted((*key, rank) for rank, mine in enumerate(rows) for key in mine)
+    ids = (np.arange(n) * 3 - 5).tolist()
+    assert list(found.itertuples(index=False, name=None)) == [
+        (ids[place], tie, rank) for place, tie, rank in wanted
+    ]
+    assert found.index.tolist() == list(range(total))
 
 
 @pytest.mark.parametrize("of", [1, 2, 5])
@@ -113,7 +147,7 @@ def test_rows_that_are_where_they_belong(of, monkeypatch):
         low, high = rows_of(ranks.rank, n, of, size)
         given = table(np.arange(low, high), n), COLUMNS
         return [
-            spread(ranks, *given, place, n, None, of, ids, schema)
+            spread(ranks, *given, place, None, of, ids, schema)
             for place in (range(low, high), np.arange(low, high, dtype=np.uint32))
         ]
 
@@ -165,7 +199,7 @@ def test_each_partition_is_made_by_its_rank():
             part = share(ranks, frame, schema)
             none = np.empty(0, np.int64)
             return spread(
-                ranks, {"vertex": Values(none)}, columns, none, 0, None, of, part.ids, schema
+                ranks, {"vertex": Values(none)}, columns, none, None, of, part.ids, schema
             )
 
         made = run_local(size, on_rank)

@@ -70,6 +70,10 @@ def test_faults_are_seen():
     assert int(told["lost"].split()[2]) < 64 * 20  # updates that others have overwritten
     assert told["added"] == "no error, 1280 of 1280"
     assert told["unwaited"] == "5, then 9"  # read before the copy has been waited for
+    stale = str(0x5B5B5B5B)
+    assert told["stale"] == stale  # let go of while another stream was to read it
+    assert told["in order"] == "9"
+    assert told["unpinned"] == stale  # pinned memory that was let go of before the copy
 
 
 def test_what_stands_for_cupy_is_seen_in_the_emulator_only():

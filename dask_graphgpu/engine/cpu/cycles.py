@@ -15,7 +15,7 @@ import numpy as np
 
 from dask_graphgpu.engine import cycle_search
 from dask_graphgpu.engine.cycle_search import Core, CycleRule, Found
-from dask_graphgpu.engine.room import require_room
+from dask_graphgpu.engine.room import require_room, require_room_for_all
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.chunk import to_host
@@ -36,7 +36,7 @@ def cycles(view: AnyView, edges: tuple[Any, Any, Any], rule: CycleRule, report: 
     Depth-first from each edge [1]_, by time within the time that its cycles may take [2]_.
     """
     source, destination, times = (None if each is None else to_host(each) for each in edges)
-    require_room(view, _BUILDING * len(edges[0]), f"cycles along {len(edges[0]):,} edges")
+    require_room_for_all(view, len(edges[0]), _BUILDING, "cycles along")
     made = partial(_Search, view)
     return cycle_search.search(np, view, (source, destination, times), rule, report, made)
 

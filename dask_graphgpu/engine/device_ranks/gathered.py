@@ -65,7 +65,7 @@ class Gathered:
         if view.answers is None:
             kept, some = self._are_own(begins), None
         else:
-            kept, some = None, _some_in_order(begins, edges[1], view.answers)
+            kept, some = None, _some_in_order(begins, edges[1], view.answers(len(begins)))
 
         def taken(column: Any) -> Any:
             if column is None or len(column) != len(begins):
@@ -227,25 +227,12 @@ def _gather(view: RankView, link: DeviceLink) -> Gathered:
 
 
 def _some_in_order(first: Any, second: Any, bounds: tuple[int, int]) -> Any:
-    """What gives the edges whose first end is between bounds, ordered by both: a slice where all are in order."""
+    """What gives the edges between two places of those ordered by both ends: a slice where all are in order."""
     key = first.astype(np.uint64) << np.uint64(32)
     key |= second.astype(np.uint64)
     if bool((key[1:] >= key[:-1]).all()):
-        return _between(first, bounds)
-    order = cupy.argsort(key)
-    del key
-    return order[_between(elements.gathered(first, order), bounds)]
-
-
-def _between(ascending: Any, bounds: tuple[int, int]) -> slice:
-    """Where those are that are not below the first bound, and below the second."""
-    most = int(np.iinfo(ascending.dtype).max)
-    given = cupy.asarray([min(bound, most) for bound in bounds], ascending.dtype)
-    cuts = cupy.searchsorted(ascending, given).tolist()
-    ends = (
-        len(ascending) if bound > most else cut for bound, cut in zip(bounds, cuts, strict=True)
-    )
-    return slice(*ends)
+        return slice(*bounds)
+    return cupy.argsort(key)[slice(*bounds)]
 
 
 def _named(numbers: Any, out: Adjacency) -> tuple[Any, Any]:

@@ -15,6 +15,7 @@ import numpy as np
 from dask_graphgpu.engine import gpu, ranks
 from dask_graphgpu.engine.communities import Start
 from dask_graphgpu.engine.device_ranks.gathered import Gathered, on_whole
+from dask_graphgpu.engine.hops import SWEEP
 from dask_graphgpu.exchange.nccl import DeviceLink
 from dask_graphgpu.partition.device.host import to_new_memory
 from dask_graphgpu.partition.ranks.view import RankView
@@ -177,17 +178,19 @@ def multi_bfs(
 
     def work(whole: Gathered, given: Any) -> Any:
         if view.answers is not None:
-            return rows(whole, *view.answers)
+            return rows(whole, *view.answers(len(sources) * len(whole)))
         return _given(view, whole.here(one_gpu.multi_bfs(whole.view, sources, **how)))
 
     def rows(whole: Gathered, low: int, high: int) -> np.ndarray:
-        n = len(whole)
-        low, high = max(low, 0), min(high, len(sources) * n)
-        if low >= high:
-            return np.empty(0, np.int32)
-        levels = one_gpu.multi_bfs(whole.view, sources[low // n : -(-high // n)], **how)
-        begin = low // n * n
-        return to_new_memory(levels.reshape(-1)[low - begin : high - begin])
+        n, made = len(whole), np.empty(high - low, np.int32)
+        for first in range(low // n, -(-high // n), SWEEP):
+            some = sources[first : min(first + SWEEP, -(-high // n))]
+            levels = one_gpu.multi_bfs(whole.view, some, **how).reshape(-1)
+            begin, end = max(low, first * n), min(high, (first + len(some)) * n)
+            made[begin - low : end - low] = to_new_memory(
+                levels[begin - first * n : end - first * n]
+            )
+        return made
 
     return on_whole(view, report, work, lambda: None)
 

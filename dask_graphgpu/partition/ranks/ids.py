@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from dask_graphgpu.partition.device.beside import Beside
 from dask_graphgpu.partition.ids import VertexIds, common_type, composite, unknown_vertex
 from dask_graphgpu.partition.ranks.distinct import distinct_numbers
 from dask_graphgpu.partition.ranks.homes import Homes, rounds
@@ -43,7 +44,7 @@ class RankIds:
         self.splits = splits
         self.places = places
         self._own: np.ndarray | None = None
-        self._beside: Any = None
+        self._beside = Beside()  # `in_user_order` on the GPU
 
     def __len__(self) -> int:
         """Vertices of the whole graph."""
@@ -65,10 +66,8 @@ class RankIds:
         return self.places.ascending
 
     def in_user_order_beside(self, values: Any) -> Any:
-        """`in_user_order` on the GPU where ``values`` are; brought there once."""
-        if self._beside is None:
-            self._beside = np.asarray(self.places.ascending, like=values)
-        return self._beside
+        """`in_user_order` on the GPU where ``values`` are."""
+        return self._beside.of(self.in_user_order, values)
 
     def own_numbers(self) -> np.ndarray:
         """Numbers of this rank's own vertices, ascending: those of `in_user_order`."""

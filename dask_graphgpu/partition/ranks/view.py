@@ -64,12 +64,12 @@ class RankView:
     ----------
     stays : bool
         See `staying`.
-    answers : (int, int) or None
+    answers : function or None
         See `answering`.
     """
 
     stays = False
-    answers: tuple[int, int] | None = None
+    answers: Callable[[int], tuple[int, int]] | None = None
     on_ranks: ClassVar[bool] = True
     paged: ClassVar[bool] = False
     has_into: ClassVar[bool] = True
@@ -139,14 +139,14 @@ class RankView:
         other.stays = True
         return other
 
-    def answering(self, low: int, high: int) -> RankView:
+    def answering(self, made: Callable[[int], tuple[int, int]]) -> RankView:
         """The same, for rows that become those of a result, of which the rank makes a part.
 
-        It is those with a place from ``low`` on, below ``high``; of edges the number of the source is the place.
+        ``made(rows)`` says which, of so many that are in the result's order: the first, and the one after the last.
         Engines that can give any of the rows give these, in order, which then need not travel.
         """
         other = copy.copy(self)
-        other.answers = low, high
+        other.answers = made
         return other
 
     def with_edge_column(self, name: str, column: str) -> RankView:

@@ -119,14 +119,14 @@ class _Ufunc:
             found = []
             given = bare(args, found)
             _check_devices([*found, out])
-            f, target = self._f, out._a
+            f, target, keep = self._f, out._a, _memory.kept(found, out)
 
             def step():
                 def run():
                     with np.errstate(all="ignore"):
                         f(*given, out=target, **{"casting": "unsafe", **kwargs})
 
-                run.keep = (found, out)
+                run.keep = keep
                 return run
 
             current().enqueue(step)
@@ -267,13 +267,13 @@ class ndarray:
             return self._a.copy(order if order != "A" else "K")
         if out.dtype != self.dtype or out.shape != self.shape:
             raise ValueError(f"out: {out.dtype}{out.shape}, array: {self.dtype}{self.shape}")
-        source = self._a
+        source, target, keep = self._a, _memory.pinned_over(out), _memory.kept(self)
 
         def step():
             def run():
-                out[...] = source
+                target[...] = source
 
-            run.keep = self
+            run.keep = keep
             return run
 
         stream.enqueue(step)
@@ -290,14 +290,14 @@ class ndarray:
         if array.shape != self.shape:
             raise ValueError(f"Shape mismatch. Old shape: {self.shape}, new shape: {array.shape}")
         stream = current(self._device) if stream is None else stream
-        source = array if _memory.is_pinned(array) else array.copy()
-        target = self._a
+        source = _memory.pinned_over(array) if _memory.is_pinned(array) else array.copy()
+        target, keep = self._a, _memory.kept(self)
 
         def step():
             def run():
                 target[...] = source
 
-            run.keep = self
+            run.keep = keep
             return run
 
         stream.enqueue(step)
@@ -378,7 +378,7 @@ class ndarray:
         )
         if isinstance(value, np.ndarray) and not isinstance(value.base, ctypes.Array):
             value = value.copy() if len(found) == 1 else value
-        target = self._a
+        target, keep = self._a, _memory.kept(found)
 
         def step():
             def run():
@@ -388,7 +388,7 @@ class ndarray:
                     else:
                         target[given] = value
 
-            run.keep = found
+            run.keep = keep
             return run
 
         current(self._device).enqueue(step)
@@ -396,13 +396,13 @@ class ndarray:
     def fill(self, value):
         found = [self]
         value = bare(value, found)
-        target = self._a
+        target, keep = self._a, _memory.kept(found)
 
         def step():
             def run():
                 target.fill(value)
 
-            run.keep = found
+            run.keep = keep
             return run
 
         current(self._device).enqueue(step)

@@ -192,6 +192,7 @@ class Stream:
         self._lock = threading.RLock()
         self._inside = False
         self.error = None
+        self.freed = deque()  # memory that its next array may get
         _streams.add(self)
         if not null:
             _by_pointer[self.ptr] = self
@@ -221,6 +222,13 @@ class Stream:
             local.capture.append(step)
             return
         self._enqueue(step)
+
+    def in_turn(self, work):
+        """Do what waits for nothing behind all that is queued; from anywhere: captured or not, in a finalizer, too."""
+        if self.idle:
+            work()
+        else:
+            self._queue.append(work)
 
     def _enqueue(self, step):
         """``step()`` gives what runs: a function without arguments that may give a generator."""

@@ -12,6 +12,7 @@ from emulated import build
 
 from cupy._array import ndarray
 from cupy._device import BLOCKS_PER_SM, SMS, CUDARuntimeError, current, local
+from cupy._memory import kept
 
 SEED = int(os.environ.get("GRAPHGPU_EMULATOR_SEED", "0"))
 VERBOSE = int(os.environ.get("GRAPHGPU_EMULATOR_VERBOSE", "0"))
@@ -134,12 +135,13 @@ class Function:
             )
         data = b"".join(each + bytes(-len(each) % 16) for each in packed)
         stream = current() if stream is None else stream
+        keep = kept(keep)
 
         def step():
             def run():
                 self._run(grid, block, data, packed, shared_mem, cooperative, blocks)
 
-            run.keep = (keep, self)
+            run.keep = keep
             return run
 
         stream.enqueue(step)

@@ -12,6 +12,7 @@ import numpy as np
 from cupy import _device
 from cupy._device import local
 
+FRESH = int(os.environ.get("GRAPHGPU_EMULATOR_FRESH", "a7"), 16)
 GUARD = os.environ.get("GRAPHGPU_EMULATOR_GUARD", "0") == "1"
 _UNIT = 512
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -62,7 +63,7 @@ class _Raw:
             self._canary = _CANARY
             self._start = _libc.aligned_alloc(_UNIT, -(-(size + _CANARY) // _UNIT) * _UNIT)
             self.ptr = self._start
-        ctypes.memset(self.ptr, 0xA7, size)  # so that nobody takes fresh memory for zeros
+        ctypes.memset(self.ptr, FRESH, size)  # so that nobody takes fresh memory for zeros
         ctypes.memset(self.ptr + size, 0xC5, self._canary)
 
     def free(self):
@@ -76,6 +77,11 @@ class _Raw:
         else:
             _libc.free(self._start)
         self._start = None
+
+
+def kept(*arrays):
+    """What a step holds of the arrays that it uses: with queues that run late nothing, as on a GPU."""
+    return None if _device.LAZY else arrays
 
 
 _graveyard = {}
@@ -122,11 +128,31 @@ class OutOfMemoryError(MemoryError):
 OutOfMemoryError.__module__ = "cupy.cuda.memory"
 
 
-def _freed(raw, device, size, pool):
+_STALE = 0x5B  # what is written over memory that somebody else may have by now
+
+
+def _freed(raw, stream, size, pool):
     with _used_lock:
-        _used[device] = _used.get(device, 0) - size
+        _used[stream.device_id] = _used.get(stream.device_id, 0) - size
         if pool is not None:
             pool["used"] -= size
+    if _device.LAZY and _device.others_busy(stream.device_id):
+        stream.freed.append(raw)
+    else:
+        _bury(raw, stream.device_id)
+
+
+def _taken_again(stream):
+    """The pool gives an array on a stream memory that was freed on it, which may be written to in the stream's turn."""
+    while stream.freed:
+        raw = stream.freed.popleft()
+        stream.in_turn(lambda raw=raw: ctypes.memset(raw.ptr, _STALE, raw.size) and None)
+        _bury(raw, stream.device_id)
+
+
+def _unpinned(raw, device):
+    if _device.LAZY:
+        ctypes.memset(raw.ptr, _STALE, raw.size)  # who asks next gets it at once
     _bury(raw, device)
 
 
@@ -147,7 +173,9 @@ class Memory(BaseMemory):
                 _pool["used"] += rounded
         raw = _Raw(size)
         self.ptr = raw.ptr
-        weakref.finalize(self, _freed, raw, self.device_id, rounded, _pool).atexit = False
+        stream = _device.current()
+        _taken_again(stream)
+        weakref.finalize(self, _freed, raw, stream, rounded, _pool).atexit = False
 
     @property
     def device(self):
@@ -284,7 +312,7 @@ class PinnedMemory:
         self.device_id = local.device
         with _pinned_lock:
             _pinned.add(self)
-        weakref.finalize(self, _bury, raw, self.device_id).atexit = False
+        weakref.finalize(self, _unpinned, raw, self.device_id).atexit = False
 
 
 class PinnedMemoryPointer(np.ndarray):
@@ -309,6 +337,14 @@ def is_pinned(array):
     place = array.__array_interface__["data"][0]
     with _pinned_lock:
         return any(m.ptr <= place < m.ptr + m.size for m in list(_pinned))
+
+
+def pinned_over(array):
+    """An array of the host; where it is pinned and queues run late, one that does not hold its memory."""
+    if not (_device.LAZY and array.size and array.flags.c_contiguous and is_pinned(array)):
+        return array
+    raw = (ctypes.c_char * array.nbytes).from_address(array.__array_interface__["data"][0])
+    return np.frombuffer(raw, array.dtype).reshape(array.shape)
 
 
 class PinnedMemoryPool:
