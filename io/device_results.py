@@ -69,7 +69,7 @@ def assemble(
 ) -> Any:
     """As `results.assemble`, a cuDF frame of rows in host memory or on the GPU.
 
-    Ids may be series, as of `series_of_ids`, whose memory it shares until somebody writes to it.
+    Ids may be series, as of `series_of_ids`, or arrays on the GPU, whose memory it shares until somebody writes to it.
     """
     out = {}
     for name, kind in columns.items():
@@ -99,6 +99,8 @@ def series_of_ids(ids: list[pa.Array]) -> list[Any]:
 
 
 def _series(ids: Any) -> Any:
+    if isinstance(ids, cupy.ndarray):
+        return series_of(ids)
     return ids if isinstance(ids, cudf.Series) else cudf.Series.from_arrow(ids)
 
 

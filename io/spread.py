@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,10 @@ import pandas as pd
 from dask_graphgpu.io.results import ColumnType, Table, Values, assemble
 from dask_graphgpu.io.row_cuts import cuts_in_order
 from dask_graphgpu.io.schema import EdgeSchema
+from dask_graphgpu.partition.chunk import to_host
 from dask_graphgpu.partition.csr import are_ascending
+from dask_graphgpu.partition.device.elements import gathered
+from dask_graphgpu.partition.device.memory import retried
 from dask_graphgpu.partition.result_rows import bounds_of, first_of_each
 
 if TYPE_CHECKING:
@@ -38,7 +42,7 @@ def spread(
     Parameters
     ----------
     table : dict of Values
-        This rank's rows; vertices as numbers.
+        This rank's rows; vertices as numbers. On the GPU they are in order.
     place : integers, shape (rows,), or a range
         What rows are ordered by, 0 .. 2**63 - 1.
     tie : integers, shape (rows,), optional
@@ -56,7 +60,7 @@ def spread(
     each rank has the rows of its own partitions, in order. For each column of vertices a look-up of
     their ids on the ranks that know them.
     """
-    order = _order(place, tie)
+    order = _order(place, tie) if _is_on_host(place) else None
     lengths, in_order = _looked_at(ranks, place, tie, order is None)
     starts = np.cumsum([0, *lengths])
     bounds, first = bounds_of(int(starts[-1]), of), first_of_each(of, ranks.size)
@@ -64,9 +68,10 @@ def spread(
         here: Table = {name: table[name] for name in columns}
     else:
         start = starts[ranks.rank] if in_order else None
-        here = _exchanged(ranks, table, columns, place, tie, order, start, bounds[first])
-    vertices_of = {name: here[name].on_host() for name, kind in columns.items() if kind.vertex}
-    known = {name: ids.take(each.data, each.valid) for name, each in vertices_of.items()}
+        given = {name: table[name].on_host() for name in columns}
+        keys = to_host(place), None if tie is None else to_host(tie)
+        here = _exchanged(ranks, given, columns, *keys, order, start, bounds[first])
+    known = _ids_of(ranks, {name: here[name] for name, kind in columns.items() if kind.vertex}, ids)
     made = assemble
     if schema.on_device:
         from dask_graphgpu.io import device_results
@@ -85,6 +90,24 @@ def spread(
         vertices = {name: [a[rows] for a in arrays] for name, arrays in known.items()}
         frames[i] = made(part, vertices, columns, schema, start + lo)
     return frames
+
+
+def _ids_of(ranks: Ranks, vertices: Table, ids: RankIds) -> dict[str, list[Any]]:
+    """The user's ids of numbers, an array an id column: on the GPU where the numbers are, if they fit. Collective."""
+    beside = all(not _is_on_host(each.data) and each.valid is None for each in vertices.values())
+    if vertices and ranks.min(int(beside)):
+        every = ids.every_beside(next(iter(vertices.values())).data)
+        if every is not None:
+            return {
+                name: [retried(partial(gathered, column, each.data)) for column in every]
+                for name, each in vertices.items()
+            }
+    on_host = {name: each.on_host() for name, each in vertices.items()}
+    return {name: ids.take(each.data, each.valid) for name, each in on_host.items()}
+
+
+def _is_on_host(values: Any) -> bool:
+    return isinstance(values, (np.ndarray, range))
 
 
 def _looked_at(

@@ -41,15 +41,16 @@ def edge_table(run: Run, source: Any, destination: Any, columns: Table) -> Table
 def of_places(run: Run, low: Any, high: Any, columns: Table) -> Table:
     """As `edge_table`, of ends that are places in the order of the user's ids; on ranks the numbers of vertices.
 
-    They may have stayed on the GPU, see `Run.staying`.
+    They may have stayed on the GPU, see `Run.staying` and, for rows that are in order, `Run.answering`.
     """
     first, second = low, high
-    if not (isinstance(low, np.ndarray) and are_ascending(low, high)):
+    in_order = are_ascending(low, high) if isinstance(low, np.ndarray) else run.ranks is not None
+    if not in_order:
         order = order_of_ends(low, high, run.num_vertices)
 
         def ordered(values: Any) -> Any:
             found = at(values, order)
-            return to_new_memory(found) if run.stays and run.ranks is None else found
+            return to_new_memory(found) if run.stays else found
 
         first, second = ordered(low), ordered(high)
         columns = {

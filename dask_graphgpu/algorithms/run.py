@@ -31,7 +31,7 @@ class RowOrder:
     """Where the rows of a rank's table stand among those of all ranks.
 
     ``place``, of 0 .. ``total`` - 1, and ``tie`` among rows of one place: arrays, one entry a row; places may be a
-    range.
+    range. Arrays on the GPU are in order.
     """
 
     place: np.ndarray | range
@@ -83,8 +83,14 @@ class Run:
 
     @property
     def answering(self) -> Any:
-        """The view, for rows that become those of the result as they are; see `RankView.answering`."""
-        return self.view if self.ranks is None else self.view.answering(self.made_rows)
+        """The view, for rows that become those of the result as they are; see `RankView.answering`.
+
+        Those of cuDF frames stay on the GPU where `staying` would have them.
+        """
+        if self.ranks is None:
+            return self.view
+        view = self.staying if self.schema.on_device else self.view
+        return view.answering(self.made_rows)
 
     def made_rows(self, total: int) -> tuple[int, int]:
         """On ranks: of so many rows of the result those that this rank makes: the first, and the one after the last."""
@@ -193,7 +199,6 @@ class Run:
     def order(self, place: Any, total: int, tie: Any = None) -> None:
         """Say where the rows of the result stand, of a run on ranks; see `RowOrder`."""
         if self.ranks is not None:
-            place = place if isinstance(place, range) else np.asarray(place)
             self.places = RowOrder(place, total, tie)
 
 

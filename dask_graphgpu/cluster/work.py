@@ -22,7 +22,7 @@ from dask_graphgpu.checkpoint import Checkpointing, call_of
 from dask_graphgpu.cluster.relay import Relay
 from dask_graphgpu.cluster.share import Share
 from dask_graphgpu.engine.driver import num_gpus
-from dask_graphgpu.errors import InvalidCheckpoint, OutOfDeviceMemory
+from dask_graphgpu.errors import InvalidCheckpoint
 from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.ingest import Needs, read_parquet_edges
 from dask_graphgpu.io import parquet
@@ -32,7 +32,7 @@ from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.io.spread import spread
 from dask_graphgpu.io.vertex_rows import VertexRows
 from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk
-from dask_graphgpu.partition.device.memory import require, told, use_pool
+from dask_graphgpu.partition.device.memory import has_room, told, use_pool
 from dask_graphgpu.partition.empty import EmptyPartition, built
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.result_rows import first_of_each
@@ -356,10 +356,7 @@ def _link_of(run: Run, table: Table, job: Job) -> Any:
     kinds = job.columns.values()
     each = sum(np.dtype("int64" if k.vertex else k.dtype).itemsize + k.nullable for k in kinds)
     fits = any(not isinstance(values.data, np.ndarray) for values in table.values())
-    try:
-        require((high - low) * (_OF_ROW + _TIMES * each), "rows of a result")
-    except OutOfDeviceMemory:
-        fits = False
+    fits &= has_room((high - low) * (_OF_ROW + _TIMES * each), "rows of a result")
     fits |= job.schema.on_device
     return border_of(run.view).link if run.ranks.min(int(fits)) else None
 

@@ -142,6 +142,38 @@ def test_edge_betweenness(weighted, directed):
     pd.testing.assert_frame_equal(found, one.edge_betweenness_centrality(**how), rtol=1e-9)
 
 
+@pytest.mark.parametrize("how", [{}, {"weighted": True}, {"p": 0.25, "q": 4.0, "restart": 0.1}])
+def test_walks_go_all_the_way_on_one_gpu(how):
+    made = frame().graph(directed=True, engine="gpu", ranks=2)
+    for start in (None, frame()["src"].tolist()):
+        found = made.random_walks(start, length=9, seed=3, **how)
+        assert told() == ["gather", "walk"]
+        expected = frame().graph(directed=True).random_walks(start, length=9, seed=3, **how)
+        pd.testing.assert_frame_equal(found, expected)
+
+
+def test_rows_that_stay():
+    """They are those that come to the host."""
+    view = view_of(directed=False)
+    parts = cut(view, 2)
+
+    def work(share):
+        device_ranks.core_numbers(share, Report("test"))  # gathers the graph
+        each = [share.answering(lambda rows: (rows // 3, rows // 2)), share]
+        each += [view.staying() for view in each]
+        return [device_ranks.edges_among(view, np.ones(view.num_vertices, bool)) for view in each]
+
+    for answered, given, answered_there, given_there in on_gpus(parts, work):
+        for host, there in ((answered, answered_there), (given, given_there)):
+            for a, b in zip(host, there, strict=True):
+                if a is None:
+                    assert b is None
+                    continue
+                assert isinstance(a, np.ndarray)
+                assert isinstance(b, cupy.ndarray)
+                np.testing.assert_array_equal(a, cupy.asnumpy(b))
+
+
 def test_pairs():
     pairs = pd.DataFrame({"src": [0, 3, 9, 12, 30], "dst": [3, 6, 12, 15, 60]})
     one, several = (frame().graph(directed=False, engine="gpu", ranks=size) for size in (1, 2))
@@ -230,10 +262,10 @@ def test_partitions_of_several_sources():
 def test_values_go_by_the_host_where_a_gpu_has_no_room(monkeypatch):
     def short(size, what):
         if what == "rows of a result" and cupy.cuda.Device().id == 1:
-            raise OutOfDeviceMemory("none is left")
-        return memory.require(size, what)
+            return False
+        return memory.has_room(size, what)
 
-    monkeypatch.setattr(work, "require", short)
+    monkeypatch.setattr(work, "has_room", short)
     several = frame().graph(directed=True, engine="gpu", ranks=2).persist()
     for method, how in (("bfs", {"source": 3}), ("strongly_connected_components", {})):
         expected = getattr(frame().graph(directed=True), method)(**how)

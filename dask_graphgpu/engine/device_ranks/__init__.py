@@ -29,6 +29,7 @@ from dask_graphgpu.engine.device_ranks.whole import (
     neighbour_arcs,
     num_blocks,
     path_counts,
+    random_walks,
     simple_degrees,
     smaller_communities,
     strong_components,

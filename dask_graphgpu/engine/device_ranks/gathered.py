@@ -55,12 +55,13 @@ class Gathered:
         return cupy.asarray(values)[..., self._numbers]
 
     def rows_of(self, view: RankView, edges: Sequence[Any]) -> tuple[Any, ...]:
-        """Those of some edges that this rank gives, in host memory.
+        """Those of some edges that this rank gives: in host memory, unless the view is `RankView.staying`.
 
         Of a view that is `RankView.answering` those whose rows of the result the rank makes, in order, else those that
         begin at own vertices. ``edges``: arrays, of which the first two have both ends; one that is None, or shorter,
         has nothing of them.
         """
+        given = (lambda column: column) if view.stays else to_new_memory
         begins = cupy.asarray(edges[0])
         if view.answers is None:
             kept, some = self._are_own(begins), None
@@ -69,13 +70,13 @@ class Gathered:
 
         def taken(column: Any) -> Any:
             if column is None or len(column) != len(begins):
-                return column if column is None else to_new_memory(column)
+                return column if column is None else given(column)
             column = cupy.asarray(column)
             if kept is not None:
-                return to_new_memory(choose(column, kept))
-            return to_new_memory(
-                column[some] if isinstance(some, slice) else elements.gathered(column, some)
-            )
+                return given(choose(column, kept))
+            if isinstance(some, slice):  # a part does not keep the memory of the whole
+                return given(column[some].copy() if view.stays else column[some])
+            return given(elements.gathered(column, some))
 
         return tuple(map(taken, edges))
 
@@ -201,11 +202,9 @@ def _fits(view: RankView) -> bool:
     limit = limits.configured()
     if n > 2**32 or (limit is not None and limits.bytes_of_gathered(*sizes) > limit):
         return False
-    try:
-        memory.require(limits.bytes_to_gather(*sizes), f"gathering {edges:,} edges of all ranks")
-    except OutOfDeviceMemory:
-        return False
-    return True
+    return memory.has_room(
+        limits.bytes_to_gather(*sizes), f"gathering {edges:,} edges of all ranks"
+    )
 
 
 def _gather(view: RankView, link: DeviceLink) -> Gathered:

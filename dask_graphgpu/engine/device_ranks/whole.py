@@ -16,6 +16,7 @@ from dask_graphgpu.engine import gpu, ranks
 from dask_graphgpu.engine.communities import Start
 from dask_graphgpu.engine.device_ranks.gathered import Gathered, on_whole
 from dask_graphgpu.engine.hops import SWEEP
+from dask_graphgpu.engine.walking import WalkRule
 from dask_graphgpu.exchange.nccl import DeviceLink
 from dask_graphgpu.partition.device.host import to_new_memory
 from dask_graphgpu.partition.ranks.view import RankView
@@ -289,6 +290,20 @@ def jaccard_of_pairs(view: RankView, first: Any, second: Any, report: Report) ->
 
     return on_whole(
         view, report, work, lambda: processors.jaccard_of_pairs(view, first, second, report)
+    )
+
+
+def random_walks(
+    view: RankView, walks: np.ndarray, starts: np.ndarray, rule: WalkRule, report: Report
+) -> Any:
+    """Walks of this rank, all the way; as `engine.gpu.random_walks`. Collective."""
+
+    def work(whole: Gathered, given: Any) -> Any:
+        found = one_gpu.random_walks(whole.view, walks, starts, rule, report)
+        return tuple(map(to_new_memory, found))
+
+    return on_whole(
+        view, report, work, lambda: processors.random_walks(view, walks, starts, rule, report)
     )
 
 

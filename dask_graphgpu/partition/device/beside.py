@@ -19,11 +19,14 @@ class Beside:
 
     def of(self, array: Callable[[], Any], values: Any) -> Any:
         """What ``array()`` gives, the same each time, on the GPU where ``values`` are; brought there once."""
-        device = values.device.id
-        found = self._copies.get(device)
+        found = self.found(values)
         if found is None:
-            found = self._copies[device] = np.asarray(array(), like=values)
+            found = self._copies[values.device.id] = np.asarray(array(), like=values)
         return found
+
+    def found(self, values: Any) -> Any:
+        """What `of` has brought to the GPU where ``values`` are; None: nothing, or it was let go of."""
+        return self._copies.get(values.device.id)
 
     def drop(self) -> bool:
         """Let go of the copies. Return whether there were any."""

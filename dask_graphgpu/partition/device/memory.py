@@ -109,6 +109,15 @@ def require(num_bytes: int, what: str) -> None:
         raise _refused(f"{what} needs {_gigabytes(num_bytes)}", free, total) from error
 
 
+def has_room(num_bytes: int, what: str) -> bool:
+    """Whether `require` would have it."""
+    try:
+        require(num_bytes, what)
+    except OutOfDeviceMemory:
+        return False
+    return True
+
+
 def retried(make: Callable[[], Any]) -> Any:
     """What ``make()`` gives; once more after `drop_kept` where the device refuses it the memory."""
     try:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from dask_graphgpu.partition.device.beside import Beside
+from dask_graphgpu.partition.device.memory import has_room
 from dask_graphgpu.partition.ids import VertexIds, common_type, composite, unknown_vertex
 from dask_graphgpu.partition.ranks.distinct import distinct_numbers
 from dask_graphgpu.partition.ranks.homes import Homes, rounds
@@ -45,6 +47,7 @@ class RankIds:
         self.places = places
         self._own: np.ndarray | None = None
         self._beside = Beside()  # `in_user_order` on the GPU
+        self._every_beside = [Beside() for _ in ids]  # the ids of all numbers
 
     def __len__(self) -> int:
         """Vertices of the whole graph."""
@@ -156,6 +159,23 @@ class RankIds:
         rows[valid] = index
         wanted = pa.array(rows, mask=~valid)
         return [column.take(wanted) for column in columns]
+
+    def every_beside(self, values: Any) -> list[Any] | None:
+        """The ids of all numbers, an array an id column, on the GPU where ``values`` are; kept there. Collective.
+
+        None: they are not integers, or some GPU has no room for them.
+        """
+        ranks = self.homes.ranks
+        if any(not pa.types.is_integer(column.type) for column in self.here.columns):
+            return None
+        found = [column.found(values) for column in self._every_beside]
+        if ranks.min(int(all(column is not None for column in found))):
+            return found
+        num_bytes = sum(column.type.bit_width // 8 for column in self.here.columns) * len(self)
+        if not ranks.min(int(has_room(num_bytes, "the ids of all vertices"))):
+            return None
+        every = zip(self._every_beside, self._every_id(np.ones(ranks.size, bool)), strict=True)
+        return [there.of(partial(np.asarray, column), values) for there, column in every]
 
     def to_owners(
         self, numbers: np.ndarray, columns: Sequence[np.ndarray]
