@@ -14,6 +14,7 @@ from device_rank_runs import SEVERAL, marks, on_gpus
 from made_graphs import SHAPES, simple
 
 import dask_graphgpu as dg
+from dask_graphgpu.algorithms import run
 from dask_graphgpu.cluster import work
 from dask_graphgpu.engine import cpu, device_ranks, gpu
 from dask_graphgpu.engine.device_ranks import whole
@@ -238,6 +239,22 @@ def test_values_go_by_the_host_where_a_gpu_has_no_room(monkeypatch):
     for method, how in (("bfs", {"source": 3}), ("strongly_connected_components", {})):
         expected = getattr(frame().graph(directed=True), method)(**how)
         pd.testing.assert_frame_equal(getattr(several, method)(**how), expected)
+
+
+def test_values_are_ordered_by_the_host_where_a_gpu_has_no_room(monkeypatch):
+    plain = run.gathered
+
+    def short(values, index):
+        if cupy.cuda.Device().id == 1:
+            raise cupy.cuda.memory.OutOfMemoryError(1, 1)
+        return plain(values, index)
+
+    monkeypatch.setattr(run, "gathered", short)
+    found, expected = (
+        frame().graph(directed=False, **how).core_number()
+        for how in ({"engine": "gpu", "ranks": 2}, {})
+    )
+    pd.testing.assert_frame_equal(found, expected)
 
 
 def test_memory_that_runs_out_on_one_rank(monkeypatch):
