@@ -91,6 +91,12 @@ class Run:
         assert self.ranks is not None
         return made_rows(self.ranks.rank, total, self.partitions, self.ranks.size)
 
+    def found_rows(self, total: int) -> tuple[int, int]:
+        """As `made_rows`, of rows that take work: of fewer partitions than ranks each finds its part, which travels."""
+        assert self.ranks is not None
+        rank, size = self.ranks.rank, self.ranks.size
+        return made_rows(rank, total, max(self.partitions, size), size)
+
     def own(self, values: Any) -> Any:
         """Values of the (own) vertices, in ascending order of the user's ids, in new memory.
 
