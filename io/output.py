@@ -145,7 +145,7 @@ def _foreign(destination: Place, others: list[str]) -> OutputError:
     )
 
 
-def rows_of(destination: Place) -> int:
+def num_rows(destination: Place) -> int:
     """How many rows a result has, from its footers."""
     if isinstance(destination, ObjectFolder):
         with (destination / NAME).opened("rb") as file:

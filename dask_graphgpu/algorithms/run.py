@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ from dask_graphgpu.partition.csr import at_ends
 from dask_graphgpu.partition.device.elements import converted, gathered
 from dask_graphgpu.partition.device.host import to_new_memory
 from dask_graphgpu.partition.device.memory import is_of_device
-from dask_graphgpu.partition.result_rows import rows_of
+from dask_graphgpu.partition.result_rows import made_rows
 from dask_graphgpu.report import Report
 
 if TYPE_CHECKING:
@@ -95,7 +95,13 @@ class Run:
     def made_rows(self, total: int) -> tuple[int, int]:
         """On ranks: of so many rows of the result those that this rank makes: the first, and the one after the last."""
         assert self.ranks is not None
-        return rows_of(self.ranks.rank, total, self.partitions, self.ranks.size)
+        return made_rows(self.ranks.rank, total, self.partitions, self.ranks.size)
+
+    def found_rows(self, total: int) -> tuple[int, int]:
+        """As `made_rows`, of rows that take work: of fewer partitions than ranks each finds its part, which travels."""
+        assert self.ranks is not None
+        rank, size = self.ranks.rank, self.ranks.size
+        return made_rows(rank, total, max(self.partitions, size), size)
 
     def own(self, values: Any) -> Any:
         """Values of the (own) vertices, in ascending order of the user's ids, in new memory.
@@ -103,32 +109,30 @@ class Run:
         That is where ``values`` are; on the host if they have stayed on the GPU and there are no ranks. They are
         ordered on the host as well if the GPU has no room for that.
         """
-        if isinstance(values, np.ndarray):
-            return at_ends(values, self.rows) if values.ndim == 1 else values.take(self.rows)
-        if not self.stays or self.ranks is not None:
-            return self._beside(values)
-        try:
-            return to_new_memory(self._beside(values))
-        except MemoryError as error:
-            if not is_of_device(error):
-                raise
-            return self.own(to_host(values))
-
-    def _beside(self, values: Any) -> Any:
-        """Values that are on the GPU, in ascending order of the user's ids, there."""
-        rows = self.ids.in_user_order_beside(values) if self.stays else self.rows
-        return values.take(rows) if isinstance(rows, np.ndarray) else gathered(values, rows)
+        return self._with_room(self._ordered, values)
 
     def column(self, values: Any, dtype: Any = None, valid: Any = None) -> Values:
         """What `own` gives, as a column of the result that is of no vertices, of a dtype where one is given."""
         if dtype is not None and not isinstance(values, np.ndarray):
-            try:
-                values = converted(values, dtype)
-            except MemoryError as error:
-                if not self.stays or not is_of_device(error):
-                    raise
-                values = to_host(values).astype(dtype)
+            values = self._with_room(lambda each: converted(each, dtype), values)
         return Values(self.own(values), None if valid is None else self.own(valid), fresh=True)
+
+    def _with_room(self, make: Callable[[Any], Any], values: Any) -> Any:
+        """What is made of values; of those that have stayed on the GPU on the host if there is no room for it."""
+        try:
+            return make(values)
+        except MemoryError as error:
+            if isinstance(values, np.ndarray) or not self.stays or not is_of_device(error):
+                raise
+        return make(to_host(values))
+
+    def _ordered(self, values: Any) -> Any:
+        """What `own` gives."""
+        if isinstance(values, np.ndarray):
+            return at_ends(values, self.rows) if values.ndim == 1 else values.take(self.rows)
+        rows = self.ids.in_user_order_beside(values) if self.stays else self.rows
+        found = values.take(rows) if isinstance(rows, np.ndarray) else gathered(values, rows)
+        return to_new_memory(found) if self.stays and self.ranks is None else found
 
     def options(self, **asked: Any) -> RunOptions:
         """What `engine.run` is asked to do, with what this run notes things in."""

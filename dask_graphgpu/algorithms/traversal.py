@@ -66,7 +66,7 @@ class Traversal(Algorithm):
             yield value[None], valid[None]
 
     def values_of_rows(self, run: Run, sources: np.ndarray) -> Values | None:
-        """On ranks: the values of the rows that this rank makes of the result; None: there is no quick way to them."""
+        """On ranks: the values of the rows of `Run.found_rows`; None: there is no quick way to them."""
         return None
 
     def result_columns(self, schema: EdgeSchema) -> dict[str, ColumnType]:
@@ -129,9 +129,9 @@ class Traversal(Algorithm):
         return table
 
     def _rows(self, run: Run, sources: np.ndarray, made: Values) -> Table:
-        """The result of all vertices, of values of the rows that this rank makes."""
+        """The result of all vertices, of values of the rows of `Run.found_rows`."""
         n, total = run.num_vertices, len(sources) * run.num_vertices
-        low, high = run.made_rows(total)
+        low, high = run.found_rows(total)
         run.order(range(low, high), total)
         bounds = np.clip(np.arange(len(sources) + 1) * n, low, high)
         first = all_below(n, run.view.id_dtype)
@@ -210,10 +210,10 @@ def each_hops(
 
 
 def hops_of_rows(run: Run, sources: np.ndarray, cutoff: float | None) -> Values | None:
-    """Hops from several sources as the rows that this rank makes of a result; as `Traversal.values_of_rows`."""
+    """Hops from several sources as the rows of a result of `Run.found_rows`; as `Traversal.values_of_rows`."""
     most = None if cutoff is None else int(min(cutoff, run.num_vertices))
     levels = run.engine.multi_bfs(
-        run.answering, sources, cutoff=most, targets=None, report=run.report
+        run.view.answering(run.found_rows), sources, cutoff=most, targets=None, report=run.report
     )
     return None if levels is None else Values(levels, not_negative(levels))
 

@@ -17,16 +17,7 @@ import numpy as np
 from dask_graphgpu.engine.loop import run_supersteps
 from dask_graphgpu.engine.options import RunOptions
 from dask_graphgpu.engine.plan import plan
-from dask_graphgpu.engine.shortcuts import (  # noqa: F401  what an engine has
-    first_free_colors,
-    hop_sums,
-    multi_bfs,
-    neighbour_statistics,
-    pagerank,
-    run_each,
-    small_ego,
-    two_sided_path,
-)
+from dask_graphgpu.engine.shortcuts import of_engine as __getattr__  # noqa: F401  what an engine has
 from dask_graphgpu.engine.state import Binding, State
 from dask_graphgpu.engine.values import fitted, fitted_aggregate, given_columns, initial
 from dask_graphgpu.functions import parameters, plain

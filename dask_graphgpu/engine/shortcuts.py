@@ -1,7 +1,11 @@
-"""Shorter ways of the contract, for engines that have none: each gives None, and the caller goes the usual way."""
+"""Shorter ways of the contract, for engines that have none: each gives None, and the caller goes the usual way.
+
+An engine imports `of_engine` as its ``__getattr__``: which ways it has not is written nowhere.
+"""
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import Any
 
 
@@ -45,3 +49,13 @@ def first_free_colors(view: Any, priority: Any, report: Any) -> None:
 
 def neighbour_statistics(view: Any, values: Any, direction: Any, wanted: Any, report: Any) -> None:
     """As of `contract.Engine`."""
+
+
+_ALL = {name: each for name, each in globals().items() if isinstance(each, FunctionType)}
+
+
+def of_engine(name: str) -> Any:
+    """The shorter way of a name that an engine has not."""
+    if name not in _ALL:
+        raise AttributeError(f"no engine's shorter way is called {name!r}")
+    return _ALL[name]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dask_graphgpu.io.objects.object_folder import ObjectFolder
-from dask_graphgpu.io.output import rows_of
+from dask_graphgpu.io.output import num_rows
 from dask_graphgpu.io.place import Place
 from dask_graphgpu.loading import load
 
@@ -30,7 +30,7 @@ def written(algorithm: str, output: Place) -> OutputSize:
     if algorithm == "build":
         plan = load(output).explain()
         return OutputSize(plan.rows or 0, len(sizes), sum(sizes), plan.vertices)
-    return OutputSize(rows_of(output), len(sizes), sum(sizes))
+    return OutputSize(num_rows(output), len(sizes), sum(sizes))
 
 
 def _sizes(folder: Path) -> list[int]:

@@ -20,7 +20,7 @@ def bounds_of(total: int, of: int) -> np.ndarray:
     return np.array([i * total // of for i in range(of + 1)], np.int64)
 
 
-def rows_of(rank: int, total: int, of: int, size: int) -> tuple[int, int]:
+def made_rows(rank: int, total: int, of: int, size: int) -> tuple[int, int]:
     """The places of the rows that a rank makes: the first, and the one after the last."""
     first = first_of_each(of, size)
     return first[rank] * total // of, first[rank + 1] * total // of

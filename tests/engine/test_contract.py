@@ -70,6 +70,7 @@ def names(module):
             found |= names(REST[module]) if node.name == "__getattr__" else {node.name}
         elif isinstance(node, ast.ImportFrom):
             listed = {alias.asname or alias.name for alias in node.names}
+            found |= names(node.module) if "__getattr__" in listed else set()
             found |= names(node.module) if "*" in listed else listed
     return found & contract().keys()
 
@@ -89,6 +90,8 @@ def stands(module, name):
             return stands(node.module, name)
     if module in REST:
         return stands(REST[module], name)
+    if module != SHORTCUTS:
+        return stands(SHORTCUTS, name)
     raise AssertionError(f"{module} has no {name}")
 
 

@@ -14,6 +14,7 @@ from device_rank_runs import SEVERAL, marks, on_gpus
 from made_graphs import SHAPES, simple
 
 import dask_graphgpu as dg
+from dask_graphgpu.algorithms import run
 from dask_graphgpu.cluster import work
 from dask_graphgpu.engine import cpu, device_ranks, gpu
 from dask_graphgpu.engine.device_ranks import whole
@@ -240,7 +241,8 @@ def test_rows_lie_where_they_are_made(monkeypatch):
     for name in ("k_core", "bridges", "biconnected_components", "minimum_spanning_forest"):
         getattr(several, name)(**CALLS[name])
     several.edge_betweenness_centrality(sources=3)
-    several.bfs(source=[3, 9, 30])
+    parts = dd.from_pandas(frame(), npartitions=2).graph(directed=False, engine="gpu", ranks=2)
+    parts.bfs(source=[3, 9, 30]).compute()
     with pytest.raises(AssertionError, match="exchanged"):
         several.bfs(source=[3, 9, 30], predecessor=True)
 
@@ -259,6 +261,29 @@ def test_partitions_of_several_sources():
         pd.testing.assert_frame_equal(found, expected)
 
 
+def test_more_sources_than_a_sweep_has(monkeypatch):
+    """The ranks agree once, and each sweeps over the sources of its own rows, side by side with the other."""
+    agreed, swept = [], {0: [], 1: []}
+    plain, search = whole.on_whole, gpu.multi_bfs
+
+    def agreeing(view, *given, **named):
+        agreed.append(view.ranks.rank)
+        return plain(view, *given, **named)
+
+    def sweeping(view, sources, **how):
+        swept[cupy.cuda.Device().id].append(len(sources))
+        return search(view, sources, **how)
+
+    monkeypatch.setattr(whole, "on_whole", agreeing)
+    monkeypatch.setattr(gpu, "multi_bfs", sweeping)
+    made = pd.DataFrame({"src": range(150), "dst": range(1, 151)})
+    one, several = (made.graph(ranks=ranks, engine=on) for ranks, on in ((1, "cpu"), (2, "gpu")))
+    found = several.bfs([*range(149, -1, -1)])
+    assert sorted(agreed) == [0, 1]
+    assert swept == {0: [64, 11], 1: [64, 11]}
+    pd.testing.assert_frame_equal(found, one.bfs([*range(149, -1, -1)]))
+
+
 def test_values_go_by_the_host_where_a_gpu_has_no_room(monkeypatch):
     def short(size, what):
         if what == "rows of a result" and cupy.cuda.Device().id == 1:
@@ -270,6 +295,22 @@ def test_values_go_by_the_host_where_a_gpu_has_no_room(monkeypatch):
     for method, how in (("bfs", {"source": 3}), ("strongly_connected_components", {})):
         expected = getattr(frame().graph(directed=True), method)(**how)
         pd.testing.assert_frame_equal(getattr(several, method)(**how), expected)
+
+
+def test_values_are_ordered_by_the_host_where_a_gpu_has_no_room(monkeypatch):
+    plain = run.gathered
+
+    def short(values, index):
+        if cupy.cuda.Device().id == 1:
+            raise cupy.cuda.memory.OutOfMemoryError(1, 1)
+        return plain(values, index)
+
+    monkeypatch.setattr(run, "gathered", short)
+    found, expected = (
+        frame().graph(directed=False, **how).core_number()
+        for how in ({"engine": "gpu", "ranks": 2}, {})
+    )
+    pd.testing.assert_frame_equal(found, expected)
 
 
 def test_memory_that_runs_out_on_one_rank(monkeypatch):

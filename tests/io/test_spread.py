@@ -17,7 +17,7 @@ from dask_graphgpu.io.vertex_rows import VertexRows
 from dask_graphgpu.partition import build as one
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.ranks.build import build
-from dask_graphgpu.partition.result_rows import rank_of, rows_of
+from dask_graphgpu.partition.result_rows import made_rows, rank_of
 
 COLUMNS = {
     "vertex": ColumnType("vertex"),
@@ -144,7 +144,7 @@ def test_rows_that_are_where_they_belong(of, monkeypatch):
 
     def on_rank(ranks):
         ids = share(ranks, frame, schema).ids
-        low, high = rows_of(ranks.rank, n, of, size)
+        low, high = made_rows(ranks.rank, n, of, size)
         given = table(np.arange(low, high), n), COLUMNS
         return [
             spread(ranks, *given, place, None, of, ids, schema)

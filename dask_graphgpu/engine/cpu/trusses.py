@@ -23,7 +23,7 @@ from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_bloc
 from dask_graphgpu.partition import rowwise
 from dask_graphgpu.partition.csr import Adjacency, offsets_of
 from dask_graphgpu.partition.paged.rowwise import cuts_of
-from dask_graphgpu.partition.ranks.ghost_rows import rows_of, split_by_room
+from dask_graphgpu.partition.ranks.ghost_rows import rows_of_ghosts, split_by_room
 from dask_graphgpu.partition.ranks.view import AnyView, RankView
 from dask_graphgpu.report import Report
 
@@ -192,7 +192,7 @@ class _Bounds:
         parts = split_by_room(ghosts, self.degree, len(arcs))
         for i in range(int(view.ranks.max(len(parts)))):
             part = parts[i] if i < len(parts) else ghosts[:0]
-            other, (bound,) = rows_of(view, own_rows, self.degree, part, (self.bound,))
+            other, (bound,) = rows_of_ghosts(view, own_rows, self.degree, part, (self.bound,))
             if len(part):
                 order = np.lexsort((other.neighbours, rowwise.row_ids(other)))
                 ordered = Adjacency(other.offsets, other.neighbours[order])

@@ -44,13 +44,6 @@ from dask_graphgpu.engine.device_ranks.whole_rows import (
     spanning_forest,
     trussness,
 )
-from dask_graphgpu.engine.shortcuts import (
-    first_free_colors,
-    pagerank,
-    run_each,
-    small_ego,
-    two_sided_path,
-)
 
 
 def __getattr__(name: str) -> Any:

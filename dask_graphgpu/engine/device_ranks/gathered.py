@@ -54,7 +54,7 @@ class Gathered:
         """Values of all vertices as those of the vertices that are here; along the last axis."""
         return cupy.asarray(values)[..., self._numbers]
 
-    def rows_of(self, view: RankView, edges: Sequence[Any]) -> tuple[Any, ...]:
+    def given_rows(self, view: RankView, edges: Sequence[Any]) -> tuple[Any, ...]:
         """Those of some edges that this rank gives: in host memory, unless the view is `RankView.staying`.
 
         Of a view that is `RankView.answering` those whose rows of the result the rank makes, in order, else those that

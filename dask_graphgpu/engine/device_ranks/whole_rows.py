@@ -58,7 +58,7 @@ def edge_betweenness(view: RankView, sources: Any, *, weighted: bool, report: Re
         if not view.directed:
             once = edges[0] <= edges[1]
             edges = tuple(choose(each, once) for each in edges)
-        return whole.rows_of(view, edges)
+        return whole.given_rows(view, edges)
 
     def on_host() -> Any:
         return processors.edge_betweenness(view, sources, weighted=weighted, report=report)
@@ -75,7 +75,7 @@ def spanning_forest(view: RankView, report: Report, *, largest: bool = False) ->
     def work(whole: Gathered, given: Any) -> Any:
         found = one_gpu.spanning_forest(whole.view, report, largest=largest)
         if view.answers is not None:
-            return whole.rows_of(view, found)
+            return whole.given_rows(view, found)
         return tuple(to_new_memory(each if view.ranks.rank == 0 else each[:0]) for each in found)
 
     def on_host() -> Any:
@@ -94,7 +94,7 @@ def edges_among(view: RankView, inside: Any) -> Any:
         return whole.everywhere(link, inside)
 
     def work(whole: Gathered, everywhere: Any) -> Any:
-        return whole.rows_of(view, one_gpu.edges_among(whole.view, everywhere))
+        return whole.given_rows(view, one_gpu.edges_among(whole.view, everywhere))
 
     def on_host() -> Any:
         return processors.edges_among(view, inside)
@@ -105,9 +105,9 @@ def edges_among(view: RankView, inside: Any) -> Any:
 def _of_edges(
     view: RankView, report: Report, on_gpu: Callable[..., Any], on_host: Callable[..., Any]
 ) -> Any:
-    """Edges with their values that `Gathered.rows_of` has this rank give."""
+    """Edges with their values that `Gathered.given_rows` has this rank give."""
 
     def work(whole: Gathered, given: Any) -> Any:
-        return whole.rows_of(view, on_gpu(whole.view, report))
+        return whole.given_rows(view, on_gpu(whole.view, report))
 
     return on_whole(view, report, work, lambda: on_host(view, report))

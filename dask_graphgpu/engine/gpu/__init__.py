@@ -35,11 +35,6 @@ from dask_graphgpu.engine.gpu.trusses import trussness
 from dask_graphgpu.engine.gpu.walks import random_walks
 from dask_graphgpu.engine.motif_counts import motif_counts
 from dask_graphgpu.engine.score_levels import components_at
-from dask_graphgpu.engine.shortcuts import (
-    first_free_colors,
-    pagerank,
-    small_ego,
-    two_sided_path,
-)
+from dask_graphgpu.engine.shortcuts import of_engine as __getattr__
 from dask_graphgpu.engine.simple_degrees import simple_degrees
 from dask_graphgpu.engine.vertex_motifs import vertex_motifs

@@ -21,14 +21,5 @@ from dask_graphgpu.engine.hybrid.bfs import bfs
 from dask_graphgpu.engine.hybrid.components import components
 from dask_graphgpu.engine.hybrid.programs import run
 from dask_graphgpu.engine.motif_counts import motif_counts
-from dask_graphgpu.engine.shortcuts import (
-    first_free_colors,
-    hop_sums,
-    multi_bfs,
-    neighbour_statistics,
-    pagerank,
-    run_each,
-    small_ego,
-    two_sided_path,
-)
+from dask_graphgpu.engine.shortcuts import of_engine as __getattr__
 from dask_graphgpu.engine.vertex_motifs import vertex_motifs

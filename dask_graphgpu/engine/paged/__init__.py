@@ -15,10 +15,4 @@ from dask_graphgpu.engine.paged.similar import similar
 from dask_graphgpu.engine.paged.strong_components import strong_components
 from dask_graphgpu.engine.paged.triangles import neighbour_arcs, triangles
 from dask_graphgpu.engine.paged.two_hop import jaccard_two_hop
-from dask_graphgpu.engine.shortcuts import (
-    first_free_colors,
-    pagerank,
-    run_each,
-    small_ego,
-    two_sided_path,
-)
+from dask_graphgpu.engine.shortcuts import of_engine as __getattr__

@@ -14,10 +14,4 @@ from dask_graphgpu.engine.ranks.peeling import core_numbers, k_core
 from dask_graphgpu.engine.ranks.similar import similar
 from dask_graphgpu.engine.ranks.strong_components import strong_components
 from dask_graphgpu.engine.ranks.triangles import neighbour_arcs, triangles
-from dask_graphgpu.engine.shortcuts import (
-    first_free_colors,
-    pagerank,
-    run_each,
-    small_ego,
-    two_sided_path,
-)
+from dask_graphgpu.engine.shortcuts import of_engine as __getattr__

@@ -15,7 +15,7 @@ import numpy as np
 from dask_graphgpu.engine.cpu.triangles import count_into, oriented, ways_of, work_of
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.partition.csr import Adjacency
-from dask_graphgpu.partition.ranks.ghost_rows import rows_of, split_by_room
+from dask_graphgpu.partition.ranks.ghost_rows import rows_of_ghosts, split_by_room
 from dask_graphgpu.partition.ranks.view import RankView
 from dask_graphgpu.report import Report
 
@@ -70,7 +70,7 @@ class _Counting:
         nobody = np.empty(0, np.int64)
         for i in range(int(self.view.ranks.max(len(parts)))):
             some = parts[i] if i < len(parts) else nobody
-            far, ways = rows_of(self.view, self.up, self.lengths, some, self.ways)
+            far, ways = rows_of_ghosts(self.view, self.up, self.lengths, some, self.ways)
             if far.num_edges:
                 self._count(far, ways)
         found = self.own + np.flatnonzero(self.counts[self.own :])

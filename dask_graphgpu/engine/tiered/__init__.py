@@ -15,16 +15,7 @@ from dask_graphgpu.engine.cpu.walks import random_walks
 from dask_graphgpu.engine.directed_triangles import directed_triangles
 from dask_graphgpu.engine.motif_counts import motif_counts
 from dask_graphgpu.engine.score_levels import components_at
-from dask_graphgpu.engine.shortcuts import (
-    first_free_colors,
-    hop_sums,
-    multi_bfs,
-    neighbour_statistics,
-    pagerank,
-    run_each,
-    small_ego,
-    two_sided_path,
-)
+from dask_graphgpu.engine.shortcuts import of_engine as __getattr__
 from dask_graphgpu.engine.simple_degrees import simple_degrees
 from dask_graphgpu.engine.tiered.betweenness import betweenness
 from dask_graphgpu.engine.tiered.bfs import bfs

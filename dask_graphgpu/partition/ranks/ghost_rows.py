@@ -37,7 +37,7 @@ def sent(view: RankView, parts: list[np.ndarray]) -> np.ndarray:
     return np.concatenate(view.ranks.all_to_all(parts))
 
 
-def rows_of(
+def rows_of_ghosts(
     view: RankView,
     rows: Adjacency,
     lengths: np.ndarray,
