@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -106,12 +106,45 @@ class Run:
             return at_ends(values, self.rows) if values.ndim == 1 else values.take(self.rows)
         if not self.stays or self.ranks is not None:
             return self._beside(values)
+        found = self._made_there(lambda: self._beside(values))
+        return self.own(to_host(values)) if found is None else found
+
+    def own_vertices(self, values: Any) -> Values:
+        """What `own` gives of dense ids, as a column of the result that holds vertices."""
+        named = None
+        if self._names_there(values):
+            ids = self.ids
+            named = self._made_there(lambda: ids.named_beside(self._beside(values), dense=True))
+        if named is None:
+            return Values(self.own(values))
+        return Values(named, fresh=True, named=True)
+
+    def vertices_at(self, places: Any) -> Values:
+        """A column of vertices at some places in the order of the user's ids; on ranks of those numbers."""
+        if self._names_there(places):
+            named = self._made_there(lambda: self.ids.named_beside(places))
+            if named is not None:
+                return Values(named, fresh=True, named=True)
+        if self.ranks is not None:
+            return Values(places)
+        if self.stays:
+            places = to_host(places)
+        dense = self.ids.position
+        return Values(places if dense is None else at(dense, places))
+
+    def _names_there(self, values: Any) -> bool:
+        """Whether the user's ids of vertices are looked up on the GPU, where ``values`` have stayed."""
+        stayed = self.stays and self.ranks is None and not isinstance(values, np.ndarray)
+        return stayed and not self.schema.on_device and self.ids.are_integers
+
+    def _made_there(self, make: Callable[[], Any]) -> Any:
+        """What is made on the GPU, brought to new memory; None where it has no room for that."""
         try:
-            return to_new_memory(self._beside(values))
+            return to_new_memory(make())
         except MemoryError as error:
             if not is_of_device(error):
                 raise
-            return self.own(to_host(values))
+            return None
 
     def _beside(self, values: Any) -> Any:
         """Values that are on the GPU, in ascending order of the user's ids, there."""
@@ -200,6 +233,13 @@ class Run:
         if self.ranks is not None:
             place = place if isinstance(place, range) else np.asarray(place)
             self.places = RowOrder(place, total, tie)
+
+
+def at(values: Any, places: Any) -> Any:
+    """Values at some places; of arrays on the host by all threads."""
+    if isinstance(values, np.ndarray):
+        return at_ends(values, places)
+    return gathered(values, np.asarray(places, like=values))
 
 
 def _ends(dtype: np.dtype[Any]) -> Sequence[Any]:

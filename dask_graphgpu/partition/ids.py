@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from dask_graphgpu.errors import InvalidArgument, InvalidEdges, UnknownVertex
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.csr import all_below, at_ends
+from dask_graphgpu.partition.device.elements import gathered
 from dask_graphgpu.partition.id_table import numbered, ranked
 from dask_graphgpu.partition.string_entries import buffers, taken
 
@@ -80,7 +81,7 @@ class VertexIds:
         self.position = position
         self.rank = rank
         self._order: weakref.ref[Any] | None = None  # to what `in_user_order` gave last
-        self._beside: dict[int, Any] = {}  # `in_user_order` on GPUs, by their number
+        self._beside: dict[tuple[str, int], Any] = {}  # what was brought to GPUs, by their number
         if position is not None and rank is None:
             self.rank = np.empty_like(position)
             self.rank[position.astype(np.intp)] = np.arange(
@@ -113,10 +114,26 @@ class VertexIds:
 
     def in_user_order_beside(self, values: Any) -> Any:
         """`in_user_order` on the GPU where ``values`` are; brought there once."""
-        device = values.device.id
-        if device not in self._beside:
-            self._beside[device] = np.asarray(self.in_user_order(), like=values)
-        return self._beside[device]
+        return self._brought("order", self.in_user_order, values)
+
+    @property
+    def are_integers(self) -> bool:
+        """Whether the user's ids are one column of integers, which a GPU can look up."""
+        return len(self.columns) == 1 and pa.types.is_integer(self.columns[0].type)
+
+    def named_beside(self, places: Any, *, dense: bool = False) -> Any:
+        """The user's ids, which `are_integers`, at some places of their order on a GPU, or of ``dense`` ids there."""
+        rank = self.rank
+        if dense and rank is not None:
+            places = gathered(self._brought("rank", lambda: rank, places), places)
+        return gathered(self._brought("ids", lambda: np.asarray(self.columns[0]), places), places)
+
+    def _brought(self, what: str, of: Callable[[], np.ndarray], values: Any) -> Any:
+        """An array on the GPU where ``values`` are; brought there once."""
+        key = what, values.device.id
+        if key not in self._beside:
+            self._beside[key] = np.asarray(of(), like=values)
+        return self._beside[key]
 
     def take(
         self, dense: np.ndarray, valid: np.ndarray | None = None, rows: slice = slice(None)
