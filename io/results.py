@@ -42,11 +42,13 @@ class Values:
     """A result column: ``data`` (dense ids where the column holds vertices), null where not ``valid``.
 
     ``fresh`` : both were made for this answer alone, so that a frame may have them, not copies.
+    ``named`` : the column holds vertices, and ``data`` the user's ids of them, of one column of integers, all valid.
     """
 
     data: np.ndarray
     valid: np.ndarray | None = None
     fresh: bool = False
+    named: bool = False
 
     def beside(self, values: np.ndarray) -> Values:
         """The same in the memory where ``values`` are."""
@@ -88,13 +90,19 @@ def to_frame(
     string ids are the null of their own type.
     """
     vertices = {
-        name: ids.take(table[name].data, table[name].valid, rows)
-        for name, kind in columns.items()
-        if kind.vertex
+        name: _ids_of(table[name], ids, rows) for name, kind in columns.items() if kind.vertex
     }
     numbers = {name: table[name] for name, kind in columns.items() if not kind.vertex}
     part = {name: _part_of(values, rows) for name, values in numbers.items()}
     return assemble(part, vertices, columns, schema, rows.start or 0)
+
+
+def _ids_of(values: Values, ids: VertexIds, rows: slice) -> list[Any]:
+    """The user's ids in some rows; arrays of NumPy's are the frame's."""
+    if not values.named:
+        return ids.take(values.data, values.valid, rows)
+    part = _part_of(values, rows)
+    return [part.data if part.fresh else part.data.copy()]
 
 
 def _part_of(values: Values, rows: slice) -> Values:
@@ -105,14 +113,14 @@ def _part_of(values: Values, rows: slice) -> Values:
 
 def assemble(
     table: Table,
-    vertices: dict[str, list[pa.Array]],
+    vertices: dict[str, list[Any]],
     columns: dict[str, ColumnType],
     schema: EdgeSchema,
     first: int = 0,
 ) -> pd.DataFrame:
     """As `to_frame`, with the user's ids of each column of vertices at hand.
 
-    ``first`` : where the first row stands in the whole answer.
+    ``first`` : where the first row stands in the whole answer. Ids in arrays of NumPy's the frame may have.
     """
     out: dict[str, Any] = {}
     for name, kind in columns.items():
@@ -170,8 +178,12 @@ def _fill(data: np.ndarray, mask: np.ndarray, lo: int, hi: int) -> None:
     np.putmask(data[lo:hi], mask[lo:hi], 1)
 
 
-def ids_as(values: pa.Array, dtype: Any, nullable: bool) -> Any:
-    """Ids as a pandas array of the result's dtype."""
+def ids_as(values: Any, dtype: Any, nullable: bool) -> Any:
+    """Ids, an array of Arrow's or NumPy's, as pandas' of the result's dtype: NumPy's itself where it has that."""
+    if isinstance(values, np.ndarray):
+        if isinstance(dtype, np.dtype) and values.dtype == dtype and not nullable:
+            return values
+        values = pa.array(values)
     if isinstance(dtype, np.dtype) and dtype.kind in "iu":
         data = _owned(_filled(values), dtype)
         return pd.arrays.IntegerArray(data, np.asarray(values.is_null())) if nullable else data

@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphgpu.algorithms.algorithm import Algorithm
-from dask_graphgpu.algorithms.edge_table import at
-from dask_graphgpu.algorithms.run import Run
+from dask_graphgpu.algorithms.run import Run, at
 from dask_graphgpu.arguments import check_whole, refuse
 from dask_graphgpu.engine.cycle_search import CycleRule
 from dask_graphgpu.errors import InvalidArgument

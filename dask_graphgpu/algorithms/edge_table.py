@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphgpu.algorithms.run import Run
+from dask_graphgpu.algorithms.run import Run, at
 from dask_graphgpu.io.results import ColumnType, Table, Values
-from dask_graphgpu.partition.csr import all_below, are_ascending, at_ends, from_edges
+from dask_graphgpu.partition.csr import all_below, are_ascending, from_edges
 from dask_graphgpu.partition.device.building import edge_keys
 from dask_graphgpu.partition.device.csr import Pairs
-from dask_graphgpu.partition.device.elements import gathered
 from dask_graphgpu.partition.device.host import to_new_memory
 
 
@@ -52,22 +51,13 @@ def of_places(run: Run, low: Any, high: Any, columns: Table) -> Table:
             found = at(values, order)
             return to_new_memory(found) if run.stays else found
 
-        first, second = ordered(low), ordered(high)
+        first, second = at(low, order), at(high, order)
         columns = {
             name: Values(ordered(column.data), fresh=True) for name, column in columns.items()
         }
     run.order(first, run.num_vertices, second)
-    dense = run.ids.position if run.ranks is None else None
-    ends = (first, second) if dense is None else (at(dense, first), at(dense, second))
-    names = "edge source", "edge destination"
-    return dict(zip(names, map(Values, ends), strict=True)) | columns
-
-
-def at(values: Any, places: Any) -> Any:
-    """Values at some places; of arrays on the host by all threads."""
-    if isinstance(values, np.ndarray):
-        return at_ends(values, places)
-    return gathered(values, np.asarray(places, like=values))
+    ends = {"edge source": run.vertices_at(first), "edge destination": run.vertices_at(second)}
+    return ends | columns
 
 
 def order_of_ends(first: Any, second: Any, n: int) -> Any:

@@ -16,9 +16,8 @@ import numpy as np
 
 from dask_graphgpu.algorithms.algorithm import as_plain_ids
 from dask_graphgpu.algorithms.between_ends import BetweenEnds, PathEdges
-from dask_graphgpu.algorithms.edge_table import at
 from dask_graphgpu.algorithms.path_lengths import PathLengths
-from dask_graphgpu.algorithms.run import Run
+from dask_graphgpu.algorithms.run import Run, at
 from dask_graphgpu.arguments import check_whole
 from dask_graphgpu.engine.simple_paths import SLACK, Path, SimplePaths
 from dask_graphgpu.errors import IntegerOverflow, NoPath

@@ -94,4 +94,4 @@ class LabelPropagation(Algorithm):
         label = run.engine.label_propagation(
             run.staying, int(self.max_iterations), run.report, start
         )
-        return {"vertex": Values(run.vertices), "label": Values(run.own(label))}
+        return {"vertex": Values(run.vertices), "label": run.own_vertices(label)}

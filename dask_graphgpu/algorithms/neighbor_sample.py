@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from dask_graphgpu.algorithms.algorithm import Algorithm
-from dask_graphgpu.algorithms.edge_table import at, edge_columns
+from dask_graphgpu.algorithms.edge_table import edge_columns
 from dask_graphgpu.algorithms.edge_times import carried, check_times, columns_of, dtype_of
-from dask_graphgpu.algorithms.run import Run
+from dask_graphgpu.algorithms.run import Run, at
 from dask_graphgpu.algorithms.start_vertices import (
     as_start_vertices,
     start_values,

@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphgpu.algorithms.algorithm import Algorithm, require_weight
-from dask_graphgpu.algorithms.edge_table import at
-from dask_graphgpu.algorithms.run import Run
+from dask_graphgpu.algorithms.run import Run, at
 from dask_graphgpu.algorithms.start_vertices import as_start_vertices, start_vertices
 from dask_graphgpu.arguments import check_real, check_whole, refuse
 from dask_graphgpu.engine.walking import WalkRule

@@ -111,6 +111,43 @@ class Run:
         """
         return self._with_room(self._ordered, values)
 
+    def own_vertices(self, values: Any) -> Values:
+        """What `own` gives of dense ids, as a column of the result that holds vertices."""
+        named = None
+        if self._names_there(values):
+            ids = self.ids
+            named = self._made_there(lambda: ids.named_beside(self._in_order(values), dense=True))
+        if named is None:
+            return Values(self.own(values))
+        return Values(named, fresh=True, named=True)
+
+    def vertices_at(self, places: Any) -> Values:
+        """A column of vertices at some places in the order of the user's ids; on ranks of those numbers."""
+        if self._names_there(places):
+            named = self._made_there(lambda: self.ids.named_beside(places))
+            if named is not None:
+                return Values(named, fresh=True, named=True)
+        if self.ranks is not None:
+            return Values(places)
+        if self.stays:
+            places = to_host(places)
+        dense = self.ids.position
+        return Values(places if dense is None else at(dense, places))
+
+    def _names_there(self, values: Any) -> bool:
+        """Whether the user's ids of vertices are looked up on the GPU, where ``values`` have stayed."""
+        stayed = self.stays and self.ranks is None and not isinstance(values, np.ndarray)
+        return stayed and not self.schema.on_device and self.ids.are_integers
+
+    def _made_there(self, make: Callable[[], Any]) -> Any:
+        """What is made on the GPU, brought to new memory; None where it has no room for that."""
+        try:
+            return to_new_memory(make())
+        except MemoryError as error:
+            if not is_of_device(error):
+                raise
+            return None
+
     def column(self, values: Any, dtype: Any = None, valid: Any = None) -> Values:
         """What `own` gives, as a column of the result that is of no vertices, of a dtype where one is given."""
         if dtype is not None and not isinstance(values, np.ndarray):
@@ -130,9 +167,13 @@ class Run:
         """What `own` gives."""
         if isinstance(values, np.ndarray):
             return at_ends(values, self.rows) if values.ndim == 1 else values.take(self.rows)
-        rows = self.ids.in_user_order_beside(values) if self.stays else self.rows
-        found = values.take(rows) if isinstance(rows, np.ndarray) else gathered(values, rows)
+        found = self._in_order(values)
         return to_new_memory(found) if self.stays and self.ranks is None else found
+
+    def _in_order(self, values: Any) -> Any:
+        """Values that are on the GPU, in ascending order of the user's ids, there."""
+        rows = self.ids.in_user_order_beside(values) if self.stays else self.rows
+        return values.take(rows) if isinstance(rows, np.ndarray) else gathered(values, rows)
 
     def options(self, **asked: Any) -> RunOptions:
         """What `engine.run` is asked to do, with what this run notes things in."""
@@ -204,6 +245,13 @@ class Run:
         """Say where the rows of the result stand, of a run on ranks; see `RowOrder`."""
         if self.ranks is not None:
             self.places = RowOrder(place, total, tie)
+
+
+def at(values: Any, places: Any) -> Any:
+    """Values at some places; of arrays on the host by all threads."""
+    if isinstance(values, np.ndarray):
+        return at_ends(values, places)
+    return gathered(values, np.asarray(places, like=values))
 
 
 def _ends(dtype: np.dtype[Any]) -> Sequence[Any]:

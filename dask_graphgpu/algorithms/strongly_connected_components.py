@@ -48,4 +48,4 @@ class StronglyConnectedComponents(Algorithm):
 
     def run(self, run: Run) -> Table:
         label = run.engine.strong_components(run.staying, report=run.report)
-        return {"vertex": Values(run.vertices), "component": Values(run.own(label))}
+        return {"vertex": Values(run.vertices), "component": run.own_vertices(label)}

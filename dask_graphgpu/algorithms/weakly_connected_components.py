@@ -146,4 +146,4 @@ class WeaklyConnectedComponents(Algorithm):
         if self.by_score:
             return scores.components(run, self.thresholds, self.max_size)
         label = run.engine.components(run.staying, report=run.report)
-        return {"vertex": Values(run.vertices), "component": Values(run.own(label))}
+        return {"vertex": Values(run.vertices), "component": run.own_vertices(label)}

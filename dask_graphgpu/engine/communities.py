@@ -14,6 +14,7 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
+from dask_graphgpu.partition.device.elements import alike, gathered, scattered
 from dask_graphgpu.partition.device.masks import all_true, any_true
 
 
@@ -87,7 +88,7 @@ def louvain(moves: Moves, start: Start | None = None, finer: list[Any] | None = 
             return labels if place is None else place
         if finer is not None and place is not None:
             finer.append(place)
-        place = labels if place is None else labels.take(place)
+        place = labels if place is None else gathered(labels, place)
         level, fixed = moves.aggregated(level, labels, count), _any_of(fixed, labels, count)
         labels = moves.alone(level)
 
@@ -110,7 +111,7 @@ def leiden(
         refines = k > 0 or start is None
         before = labels
         labels, parts = _leiden_once(moves, labels.copy(), fixed, refines, finer is not None)
-        if refines and all_true(labels == before):
+        if refines and all_true(alike(labels, before)):
             break
     if finer is not None:
         if parts and all_true(moves.named(parts[-1]) == labels):
@@ -191,14 +192,12 @@ def _leiden_once(
         if number == len(level):
             labels = _kept_together(labels, moves.apart(level, labels)[0], fixed)
             break
-        of_parts = labels[:number].copy()
-        of_parts[parts.astype(np.intp, copy=False)] = labels
-        labels = of_parts
-        place = parts if place is None else parts.take(place)
+        labels = scattered(labels, parts, number)
+        place = parts if place is None else gathered(parts, place)
         if keeps:
             kept.append(place)
         level, fixed = moves.aggregated(level, parts, number), _any_of(fixed, parts, number)
-    return moves.named(labels if place is None else labels.take(place)), kept
+    return moves.named(labels if place is None else gathered(labels, place)), kept
 
 
 def _any_of(fixed: Any | None, labels: Any, count: int) -> Any | None:

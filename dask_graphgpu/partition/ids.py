@@ -17,6 +17,7 @@ from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.csr import all_below, at_ends
 from dask_graphgpu.partition.device.beside import Beside
+from dask_graphgpu.partition.device.elements import gathered
 from dask_graphgpu.partition.id_table import numbered, ranked
 from dask_graphgpu.partition.string_entries import buffers, taken
 
@@ -83,6 +84,7 @@ class VertexIds:
         self.rank = rank
         self._order: weakref.ref[Any] | None = None  # to what `in_user_order` gave last
         self._beside = Beside()  # `in_user_order` on GPUs
+        self._ids_beside, self._rank_beside = Beside(), Beside()  # the only column, and `rank`
         if position is not None and rank is None:
             self.rank = np.empty_like(position)
             self.rank[position.astype(np.intp)] = np.arange(
@@ -116,6 +118,19 @@ class VertexIds:
     def in_user_order_beside(self, values: Any) -> Any:
         """`in_user_order` on the GPU where ``values`` are."""
         return self._beside.of(self.in_user_order, values)
+
+    @property
+    def are_integers(self) -> bool:
+        """Whether the user's ids are one column of integers, which a GPU can look up."""
+        return len(self.columns) == 1 and pa.types.is_integer(self.columns[0].type)
+
+    def named_beside(self, places: Any, *, dense: bool = False) -> Any:
+        """The user's ids, which `are_integers`, at some places of their order on a GPU, or of ``dense`` ids there."""
+        rank = self.rank
+        if dense and rank is not None:
+            places = gathered(self._rank_beside.of(lambda: rank, places), places)
+        ids = self._ids_beside.of(lambda: np.asarray(self.columns[0]), places)
+        return gathered(ids, places)
 
     def take(
         self, dense: np.ndarray, valid: np.ndarray | None = None, rows: slice = slice(None)

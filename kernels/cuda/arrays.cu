@@ -48,6 +48,12 @@ extern "C" __global__ void narrow_floats(const double *values, uint64 n, float *
         out[i] = (float)values[i];
 }
 
+// Floats that are not negative as integers, in units of a power of two.
+extern "C" __global__ void whole(const double *values, int64 bits, uint64 n, Output out) {
+    for (uint64 i = thread_rank(); i < n; i += num_threads())
+        out.put(i, (uint64)rint(ldexp(values[i], (int)bits)));
+}
+
 // Integers without a sign; of none they are taken from 0.
 extern "C" __global__ void subtract(Column from, Column values, uint64 n, Output out) {
     for (uint64 i = thread_rank(); i < n; i += num_threads())
@@ -63,6 +69,12 @@ extern "C" __global__ void add(const uint64 *a, const uint64 *b, uint64 n, uint6
 extern "C" __global__ void gather(Column values, Column index, uint64 n, Output out) {
     for (uint64 i = thread_rank(); i < n; i += num_threads())
         out.put(i, values[index[i]]);
+}
+
+// out[index[i]] = values[i]
+extern "C" __global__ void scatter(Column values, Column index, uint64 n, Output out) {
+    for (uint64 i = thread_rank(); i < n; i += num_threads())
+        out.put(index[i], values[i]);
 }
 
 // How many of some ascending ids are less than a value, or as large at most where `too`. `sign` :

@@ -17,6 +17,7 @@
 #include "degree_lists.cuh"
 #include "members.cuh"
 #include "runs.cuh"
+#include "trim.cuh"
 
 struct State {
     uint64 barrier, last_barrier;
@@ -28,7 +29,7 @@ struct State {
     uint64 changed[3];    // by a sweep, taking turns
     Counts steps[2][3];   // of both searches, taking turns as in bfs.cu
     Counts appended;      // the rows that are left
-    Counts dropped[2][3]; // vertices from either end, taking turns
+    uint64 trimmed[2][3]; // pieces of rows from either end, taking turns
     Runs runs;
 };
 static_assert(sizeof(State) <= 4096, "what the host allocates");
@@ -95,115 +96,17 @@ __device__ bool reach(const OFFSET *offsets, const ID *neighbours, const Worklis
     }
 }
 
-// Takes i out of the set; whether it was there.
-__device__ __forceinline__ bool clear_bit(uint32 *words, uint64 i) {
-    uint32 bit = 1u << (i % 32);
-    return fresh(words + i / 32) & bit && atomicAnd(words + i / 32, ~bit) & bit;
-}
-
-// Takes some vertices, the slice's, away from their neighbours: of those that are left over there
-// `left` counts who has not gone yet, and where that was the last one they are appended, and no
-// longer `live`.
-__device__ void drop(const OFFSET *offsets, const ID *neighbours, const Worklists &lists,
-                     const Slice &slice, ID *left, uint32 *live, Counts *appended, ID *slots,
-                     BlockTeam team, uint64 &read) {
-    Appender appender(lists, slice, appended, slots);
-    for_edges(
-        lists, slice, offsets,
-        [&](ID, OFFSET edge, uint32 number, uint32 stride) {
-            ID v[BATCH];
-            bool last[BATCH], any = false;
-#pragma unroll
-            for (int j = 0; j < BATCH; ++j) {
-                last[j] = j * stride < number;
-                v[j] = last[j] ? neighbours[edge + j * stride] : 0;
-                read += last[j];
-            }
-#pragma unroll
-            for (int j = 0; j < BATCH; ++j) {
-                last[j] = last[j] && has_bit(live, v[j]) && atomic_add(left + v[j], (ID)-1) == 1 &&
-                          clear_bit(live, v[j]);
-                any = any || last[j];
-            }
-            if (!__any_sync(FULL_WARP, any))
-                return;
-#pragma unroll
-            for (int j = 0; j < BATCH; ++j)
-                appender.append(last[j], v[j],
-                                last[j] ? offsets[v[j] + 1] - offsets[v[j]] : (OFFSET)0);
-        },
-        team);
-    appender.flush();
-}
-
-// One direction of `trim`: who is behind a vertex along `offsets`, and how many are before it.
-struct End {
-    const OFFSET *offsets;
-    const ID *neighbours;
-    Worklists lists;
-    ID *left; // of each vertex, those before it that have not gone
-    Counts *dropped;
-};
-
-// Leaves those vertices in `live` that lie on a cycle or between two, or that so many levels do not
-// come to. A level takes what a few reads after one another do: half of the blocks work from either
-// end, and the lists are such that short rows, too, are each a warp's, which reads them at once.
-__device__ void trim(const End (&ends)[2], uint64 n, uint32 *live, uint32 most_levels, ID *slots,
-                     GridBarrier *barrier, uint32 &levels, uint64 &read) {
-    __shared__ Slice slices[2];
-    const uint32 teams = gridDim.x > 1 ? 2 : 1;
-    __syncthreads();
-    if (threadIdx.x < 2)
-        slices[threadIdx.x] = Slice{};
-    __syncthreads();
-    for (int e = 0; e < 2; ++e) {
-        const OFFSET *offsets = ends[e].offsets, *before = ends[1 - e].offsets;
-        Appender appender(ends[e].lists, slices[e], ends[e].dropped, slots);
-        for (uint64 w = warp_rank(); w < (n + 31) / 32; w += num_warps()) {
-            uint64 v = w * 32 + lane();
-            OFFSET behind = v < n ? offsets[v + 1] - offsets[v] : (OFFSET)0;
-            OFFSET number = v < n ? before[v + 1] - before[v] : (OFFSET)0;
-            if (v < n)
-                ends[e].left[v] = (ID)number;
-            uint32 votes = __ballot_sync(FULL_WARP, behind > 0 && number > 0);
-            if (lane() == 0)
-                live[w] = votes;
-            appender.append(v < n && number == 0, (ID)v, behind);
-        }
-        appender.flush();
-    }
-    for (uint32 depth = 0;; ++depth) {
-        grid_sync(barrier);
-        if (threadIdx.x < 2) {
-            Counts *dropped = ends[threadIdx.x].dropped;
-            slices[threadIdx.x].advance(fresh_counts(dropped + depth % 3));
-            if (blockIdx.x == 0)
-                dropped[(depth + 2) % 3] = Counts{};
-        }
-        __syncthreads();
-        if ((slices[0].empty() && slices[1].empty()) || depth == most_levels)
-            return;
-        ++levels;
-        for (uint32 e = blockIdx.x % teams; e < 2; e += teams) {
-            BlockTeam team = {blockIdx.x / teams, (gridDim.x + teams - 1 - e % teams) / teams};
-            drop(ends[e].offsets, ends[e].neighbours, ends[e].lists, slices[e], ends[e].left, live,
-                 ends[e].dropped + (depth + 1) % 3, slots, team, read);
-        }
-    }
-}
-
-// `live` and `found`: bits of all vertices; the lists of two runs. Gets the component of the
-// giant's vertices, of all others themselves, to `label`; the vertices that are left to `live` and
-// to the lists.
+// `live` and `found`: bits of all vertices. `trim_left` and `trim_pieces`: as of `trim`. Gets the
+// component of the giant's vertices, of all others themselves, to `label`; the vertices that are
+// left to `live` and to the lists.
 extern "C" __global__ void __launch_bounds__(512, 2)
     giant_component(const OFFSET *offsets, const ID *neighbours, const OFFSET *into_offsets,
                     const ID *into_neighbours, uint64 n, ID *queue, ID *piece_row, uint32 *piece,
-                    ID *other_queue, ID *other_piece_row, uint32 *other_piece, uint32 medium,
-                    uint32 large, uint32 most_levels, uint32 most_trimmed, uint32 *live,
-                    uint32 *found, ID *in_left, ID *out_left, ID *label, State *state) {
+                    uint32 medium, uint32 large, uint32 most_levels, uint32 most_trimmed,
+                    uint32 *live, uint32 *found, uint64 *trim_left, uint64 *trim_pieces,
+                    uint64 most_pieces, ID *label, State *state) {
     __shared__ ID slots[MOST_WARPS * 2 * HELD];
     Worklists lists = {queue, piece_row, piece, n, medium, large};
-    Worklists others = {other_queue, other_piece_row, other_piece, n, medium, large};
     GridBarrier *barrier = (GridBarrier *)&state->barrier;
     bool leads = blockIdx.x == 0 && threadIdx.x == 0;
     if (leads)
@@ -240,12 +143,9 @@ extern "C" __global__ void __launch_bounds__(512, 2)
     uint32 trimmed = 0;
     uint64 taken = 0;
     if (alone) {
-        End ends[2] = {
-            {offsets, neighbours, lists, in_left, state->dropped[0]},
-            {into_offsets, into_neighbours, others, out_left, state->dropped[1]},
-        };
-        ends[0].lists.medium = ends[1].lists.medium = 1;
-        trim(ends, n, live, most_trimmed, slots, barrier, trimmed, taken);
+        End ends[2] = {{offsets, neighbours, 1}, {into_offsets, into_neighbours, 1ull << 32}};
+        trim(ends, n, trim_left, {trim_pieces, most_pieces}, state->trimmed, most_trimmed, barrier,
+             trimmed, taken);
         grid_sync(barrier);
     }
     {
@@ -256,7 +156,7 @@ extern "C" __global__ void __launch_bounds__(512, 2)
             OFFSET degree = v < n ? offsets[v + 1] - offsets[v] : (OFFSET)0;
             bool member = members >> lane() & 1;
             bool left = degree > 0 && into_offsets[v + 1] > into_offsets[v] && !member &&
-                        (!alone || has_bit(live, v));
+                        (!alone || is_left(trim_left[v]));
             if (member)
                 label[v] = pivot;
             uint32 votes = __ballot_sync(FULL_WARP, left);

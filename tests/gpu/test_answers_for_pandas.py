@@ -6,6 +6,8 @@ import weakref
 from types import SimpleNamespace
 
 import cupy
+import dask
+import dask.dataframe
 import numpy as np
 import pandas as pd
 import pytest
@@ -51,6 +53,29 @@ def test_answers_are_those_of_the_cpu(graphs):
     for name, call in CALLS.items():
         found, wanted = (call(graph) for graph in graphs)
         pd.testing.assert_frame_equal(found, wanted, rtol=1e-6, obj=name)
+
+
+KINDS = {
+    "narrow": lambda ids: ids.astype("int16"),
+    "masked": lambda ids: ids.astype("Int64"),
+    "Arrow": lambda ids: ids.astype("uint32[pyarrow]"),
+    "words": lambda ids: "v" + ids.astype(str),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("lazy", [False, True])
+def test_ids_of_any_kind(kind, lazy):
+    """Integers are looked up on the GPU, others on the host; whole answers, and a part for each partition."""
+    rng = np.random.default_rng(1)
+    edges = pd.DataFrame({"src": rng.zipf(1.5, 300) % 90, "dst": rng.integers(0, 90, 300)})
+    edges = edges.apply(KINDS[kind]).assign(weight=rng.random(300))
+    given = dask.dataframe.from_pandas(edges, npartitions=3) if lazy else edges
+    for name in ("forest", "strong components", "components", "labels"):
+        found, wanted = (CALLS[name](given.graph(engine=engine)) for engine in ("gpu", "cpu"))
+        if lazy:
+            found, wanted = dask.compute(found, wanted)
+        pd.testing.assert_frame_equal(found, wanted, obj=name)
 
 
 def test_a_frame_may_be_written_to(graphs):

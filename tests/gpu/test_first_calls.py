@@ -32,16 +32,48 @@ for name in ("cores", "strong components", "hits", "labels", "betweenness", "sss
         IN_PLACES[name](graph)
 """
 
+COMMUNITIES = """
+import cudf, numpy as np, os, pathlib
+random = np.random.default_rng(0)
+edges = cudf.DataFrame(random.integers(0, 1200, (12000, 2)), columns=["src", "dst"])
+edges["weight"] = random.random(len(edges))
+graph = edges.graph(directed={directed}).persist()
+graph.bfs(0)
+before = set(pathlib.Path(os.environ["CUPY_CACHE_DIR"]).rglob("*.cu"))
+graph.leiden()
+for file in set(pathlib.Path(os.environ["CUPY_CACHE_DIR"]).rglob("*.cu")) - before:
+    print(file.read_text())
+"""
 
-def test_no_reduction_of_bools_is_compiled(tmp_path):
-    """CuPy makes these of CUB's headers, five seconds each; its sources are kept beside what it compiles."""
+
+def run(script, folder):
+    """What a process with an empty cache prints; CuPy keeps its sources beside what it compiles."""
     surroundings = with_package() | {
-        "CUPY_CACHE_DIR": str(tmp_path),
+        "CUPY_CACHE_DIR": str(folder),
         "CUPY_CACHE_SAVE_CUDA_SOURCE": "1",
     }
     surroundings["PYTHONPATH"] += os.pathsep + os.path.dirname(os.path.dirname(__file__))
-    subprocess.run([sys.executable, "-c", ALL_METHODS], env=surroundings, check=True)
+    command = [sys.executable, "-c", script]
+    return subprocess.run(
+        command, env=surroundings, check=True, capture_output=True, text=True
+    ).stdout
+
+
+def kernels(source):
+    """Names of what CuPy compiled."""
+    return re.findall(r"__global__ void (?:__launch_bounds__\(\w+\) )?(\w+)", source)
+
+
+def test_no_reduction_of_bools_is_compiled(tmp_path):
+    """CuPy makes these of CUB's headers, five seconds each."""
+    run(ALL_METHODS, tmp_path)
     sources = [file.read_text() for file in tmp_path.rglob("*.cu")]
     assert len(sources) > 10
     slow = [text for text in sources if "BlockReduce" in text]
-    assert not [re.findall(r"void (\w+)", text)[-1] for text in slow]
+    assert not [kernels(text) for text in slow]
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_communities_take_no_kernels_of_cupys(tmp_path, directed):
+    """A tenth of a second each, of which Leiden took twelve."""
+    assert not kernels(run(COMMUNITIES.format(directed=directed), tmp_path))

@@ -113,6 +113,24 @@ def test_no_cycles(trimmed, monkeypatch):
     assert (coloured.edges == 0) == (trimmed == 4096)
 
 
+@pytest.mark.parametrize("ids", ["uint32", "uint64"])
+def test_no_cycles_and_each_vertex_a_level(ids):
+    """All that may be joined in one direction: rows of all lengths up to those of several warps."""
+    n = 301
+    place = np.random.default_rng(3).permutation(n)
+    ends = np.stack(np.triu_indices(n, 1))
+    report = Report("scc")
+    graph = MadeGraph(n, *place[ends], directed=True, ids=ids)
+    found = gpu.strong_components(graph.view(), report)
+    np.testing.assert_array_equal(found, np.arange(n))
+    _, _, trims, coloured = report.advances
+    assert trims.supersteps == n // 2 + 1  # the one in the middle goes from one end
+    assert trims.edges < 1.6 * len(
+        ends[0]
+    )  # those of the first half, and of the other one, to all others
+    assert coloured.edges == 0
+
+
 @pytest.mark.parametrize("cycle", [False, True])
 def test_a_cycle_behind_a_hub_that_is_alone(cycle):
     """What lies on a cycle, or between two, is left by trimming and told by colours."""

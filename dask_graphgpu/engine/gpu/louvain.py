@@ -207,7 +207,7 @@ class MovesByClass:
         self, here: DeviceView, first: Level, resolution: float, seed: int, report: Report
     ) -> None:
         self._here, self.first, self._salts = here, first, np.random.default_rng(seed)
-        self.total = int(self.first.degree.astype(np.uint64, copy=False).sum())
+        self.total = int(elements.converted(self.first.degree, np.uint64).sum())
         self._resolution, self._report, self.modularity = resolution, report, 0.0
 
     def alone(self, level: Level) -> Any:
@@ -268,7 +268,7 @@ class MovesByClass:
                 np.float64(self._resolution / self.total), self._salt(),
                 cupy.empty(blocks * slots, ids), cupy.empty(blocks * slots, kind), np.uint32(slots), labels,
                 totals(level, labels, count), cupy.empty(n, ids), cupy.empty(n, ids), parts,
-                totals(level, parts, n), cut, cupy.ones(n, np.uint8), cupy.zeros(n, np.uint8),
+                totals(level, parts, n), cut, elements.filled(cupy, n, 1, np.uint8), cupy.zeros(n, np.uint8),
                 state.memory,
             ),
         )  # fmt: skip
@@ -295,7 +295,7 @@ class MovesByClass:
         ids, rank = here.id_dtype, here.user_rank
         first = elements.filled(cupy, here.n, np.iinfo(ids).max, ids)
         types = {**integer_types(ids, here.offset_dtype), "SUM": "uint32"}
-        given = None if rank is None else rank.astype(ids, copy=False)
+        given = None if rank is None else elements.converted(rank, ids)
         launch.flat(
             cuda("louvain", defines=types).kernel("smallest"),
             here.n,
@@ -359,7 +359,7 @@ def level_of(here: DeviceView, edges: tuple[Any, Any, Any | None], loop: int) ->
     offsets, neighbours, weight = edges
     kind = _sum_type(2 * here.num_edges) if weight is None else weight.dtype
     loops, degree = cupy.zeros(here.n, kind), cupy.zeros(here.n, kind)
-    rank = None if here.user_rank is None else here.user_rank.astype(here.id_dtype, copy=False)
+    rank = None if here.user_rank is None else elements.converted(here.user_rank, here.id_dtype)
     level = Level(offsets, neighbours, weight, loops, degree, rank)
     over_edges(level, "weigh", np.uint64(here.n), np.array(loop, kind)[()], loops, degree)
     return level
@@ -395,8 +395,8 @@ class Scale:
     def whole(self, weight: Any) -> Any:
         """Some weights."""
         if self.bits is None:
-            return weight.astype(self.kind)
-        return cupy.rint(cupy.ldexp(weight.astype(np.float64), self.bits)).astype(self.kind)
+            return elements.converted(weight, self.kind)
+        return elements.whole(weight, self.bits, self.kind)
 
 
 def over_edges(level: Level, name: str, *args: Any, source: str = "louvain") -> None:
@@ -465,7 +465,7 @@ def aggregated(level: Level, labels: Any, count: int) -> Level:
     offset = offset_type(len(keys))
     starts, neighbours, _ = building.rows_of_keys(keys, count, bits, 0, offset, np.uint32, None)
     degree = totals(level, labels, count)
-    loops = degree - elements.converted(elements.sums(joined, starts), kind)
+    loops = elements.less(degree, elements.sums(joined, starts))
     return Level(starts, neighbours, elements.converted(joined, kind), loops, degree, None)
 
 

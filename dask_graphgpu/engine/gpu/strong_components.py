@@ -7,6 +7,7 @@ References
    related problems. IPDPS 2014.
 .. [3] Alabandi, Sands, Biros, Burtscher. A high-performance algorithm for detecting strongly connected components on
    GPUs. SC 2023.
+.. [4] Kahn. Topological sorting of large networks. Communications of the ACM 5, 1962.
 """
 
 from __future__ import annotations
@@ -31,13 +32,14 @@ from dask_graphgpu.report import Report
 # some hundred thousand edges.
 MOST_LEVELS = 1024
 
-# Levels of vertices that are taken away from the ends of a graph that may have no cycles.
-MOST_TRIMMED = 4096
+# Levels of vertices that are taken away from the ends of a graph that may have no cycles; edges that a warp reads at
+# once meanwhile: TRIM_PIECE of the kernels.
+MOST_TRIMMED, TRIM_PIECE = 4096, 128
 
 # Words of struct State.
 _FIELDS: list[tuple[str, Any]] = [
     *((name, np.uint64) for name in ("barrier", "last_barrier", "pivot", "joining", "listed")),
-    ("others", np.dtype((np.uint64, 47))),
+    ("others", np.dtype((np.uint64, 35))),
 ]
 _WAYS = {0: "trim", 1: "forward-backward", 2: "colour"}
 
@@ -50,8 +52,8 @@ def strong_components(view: View, report: Report) -> Any:
     Of the vertex with the most edges, the component is whom it reaches and is reached by [1]_. What is then left is
     coloured [2]_, both ways at once and with short cuts [3]_. O(V + E) for the largest component; for the others
     O(log V) rounds in the mean of O(log V) sweeps over edges that become fewer. A graph without cycles is trimmed from
-    its ends, in O(V + E), unless it is deeper than some thousand levels. Needs both directions of the edges; 4 ids for
-    each edge outside the largest component and 7 a vertex. See kernels/cuda/strong_components.cu.
+    its ends [4]_, in O(V + E), unless it is deeper than some thousand levels. Needs both directions of the edges; 4 ids
+    for each edge outside the largest component; 5 and 8 bytes a vertex. See kernels/cuda/strong_components.cu.
     """
     if not view.directed:
         return components(view, report)
@@ -63,20 +65,22 @@ def strong_components(view: View, report: Report) -> Any:
     id_bytes = here.id_dtype.itemsize
     rank_type = c_type(np.dtype(np.int64) if rank is None else rank.dtype)
     module = cuda("strong_components", defines={**here.defines, "RANK": rank_type})
-    (lists, separators), (others, _) = degree_lists(rows), degree_lists(rows)
-    before, after = (cupy.empty(n, here.id_dtype) for _ in range(2))
+    lists, separators = degree_lists(rows)
+    ends = cupy.empty(2 * n, here.id_dtype)  # while it is trimmed, what is left at both of a vertex
+    pieces = cupy.empty(n + 2 * (rows.num_edges // TRIM_PIECE), np.uint64)
     live, found = (cupy.empty((n + 31) // 32, cupy.uint32) for _ in range(2))
     state = LaunchState(_FIELDS, _WAYS)
     launch.cooperative(
         module.kernel("giant_component"),
         (
             rows.offsets, rows.neighbours, into.offsets, into.neighbours, np.uint64(n),
-            *lists, *others, *separators, np.uint32(MOST_LEVELS), np.uint32(MOST_TRIMMED),
-            live, found, before, after, label, state.memory,
+            *lists, *separators, np.uint32(MOST_LEVELS),
+            np.uint32(MOST_TRIMMED if n < 2**32 else 0),  # halves of a word count
+            live, found, ends, pieces, np.uint64(len(pieces)), label, state.memory,
         ),
     )  # fmt: skip
     joining = int(state.read()[0]["joining"])
-    del others
+    del pieces
     require((4 * joining + n) * id_bytes, "finding strongly connected components")
     holder = cupy.empty(n, here.id_dtype)
     launch.cooperative(
@@ -84,7 +88,7 @@ def strong_components(view: View, report: Report) -> Any:
         (
             rows.offsets, rows.neighbours, np.uint64(n), launch.or_null(rank),
             *lists, *separators, live, cupy.empty(4 * joining, here.id_dtype),
-            before, after, label, holder, state.memory,
+            ends[:n], ends[n:], label, holder, state.memory,
         ),
     )  # fmt: skip
     for run in state.read()[1]:

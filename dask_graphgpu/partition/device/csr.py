@@ -171,7 +171,9 @@ def _carried(xp: Any, runs: Sequence[Pairs], name: str, both: bool) -> Any:
         parts += [
             run.columns[name][part][_joins(run, part)] for run in runs for part in blocks(len(run))
         ]
-    return parts[0] if len(parts) == 1 else xp.concatenate(parts)
+    if len(parts) == 1:
+        return parts[0]
+    return np.concatenate(parts) if xp is np else elements.concatenated(parts)
 
 
 def _joins(run: Pairs, part: slice) -> Any:

@@ -40,6 +40,17 @@ def gathered(values: Any, index: Any) -> Any:
     return out
 
 
+def scattered(values: Any, index: Any, size: int) -> Any:
+    """Each value at its place of ``0..size``; of those for one place any, elsewhere any number."""
+    out = module_of(values).empty(size, values.dtype)
+    if isinstance(values, np.ndarray):
+        out[index] = values
+        return out
+    given = [column(contiguous(each)) for each in (values, index)]
+    _array("scatter", len(index), *given, len(index), column(out))
+    return out
+
+
 def converted(values: Any, dtype: Any) -> Any:
     """``values`` in another type; themselves where it is theirs."""
     old, new, n = values.dtype, np.dtype(dtype), values.size
@@ -58,6 +69,13 @@ def converted(values: Any, dtype: Any) -> Any:
         _array("narrow_floats", n, values, n, out)
     else:
         return values.astype(new)
+    return out
+
+
+def whole(values: Any, bits: int, dtype: Any) -> Any:
+    """Numbers times ``2**bits``, rounded to integers without a sign."""
+    out, given = module_of(values).empty(len(values), dtype), converted(values, np.float64)
+    _array("whole", len(values), contiguous(given), bits % 2**64, len(values), column(out))
     return out
 
 
