@@ -33,7 +33,7 @@ from dask_graphgpu.inputs import Input
 from dask_graphgpu.interrupting import check, interruptible, stoppable, stopping
 from dask_graphgpu.io.arrow_frames import settled
 from dask_graphgpu.io.frames import is_frame, meta_of, on_device, unlike
-from dask_graphgpu.io.lazy_frames import EmptyResult, bounds_of, frame_of
+from dask_graphgpu.io.lazy_frames import EmptyResult, frame_of
 from dask_graphgpu.io.naming import named
 from dask_graphgpu.io.partitions import Parts, called
 from dask_graphgpu.io.reads import folders_read
@@ -42,6 +42,7 @@ from dask_graphgpu.io.schema import EdgeSchema, find_vertex_columns
 from dask_graphgpu.partition.device import memory
 from dask_graphgpu.partition.empty import EmptyPartition
 from dask_graphgpu.partition.partition import Partition
+from dask_graphgpu.partition.result_rows import bounds_of
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
 
@@ -243,7 +244,7 @@ def _execute_in_parts(
     table, ids = execute(algorithm, partition, schema, needs, engine, frames, keeping)
     total = len(next(iter(table.values())).data)
     made = results_of(schema)
-    cuts = (slice(*each) for each in pairwise(bounds_of(total, of)))
+    cuts = (slice(*each) for each in pairwise(bounds_of(total, of).tolist()))
     return hand_in([made.to_frame(table, columns, ids, schema, rows) for rows in cuts])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from dask_graphgpu.errors import InvalidArgument, briefly
 from dask_graphgpu.ingest import Needs, chunks_of
 from dask_graphgpu.inputs import Built, Input
 from dask_graphgpu.io.label_rows import LabelRows, found_labels, joined, read_labels
-from dask_graphgpu.io.lazy_frames import EmptyResult, bounds_of, frame_of
+from dask_graphgpu.io.lazy_frames import EmptyResult, frame_of
 from dask_graphgpu.io.naming import named
 from dask_graphgpu.io.partitions import NAME
 from dask_graphgpu.io.reads import folders_read
@@ -29,7 +30,9 @@ from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.partition.cores_since import cores_since
 from dask_graphgpu.partition.empty import EmptyPartition
+from dask_graphgpu.partition.growth import Growth
 from dask_graphgpu.partition.regrouped import regrouped
+from dask_graphgpu.partition.result_rows import bounds_of
 from dask_graphgpu.partition.string_entries import taken
 from dask_graphgpu.partition.united_groups import Grouped, united
 from dask_graphgpu.store.changes import check_known, growth_since, rows_since
@@ -50,6 +53,25 @@ _WITHOUT = {
 }
 
 
+@dataclass(frozen=True)
+class _Asked:
+    """``of`` frames of a result, with as many rows each, on a saved graph as it is; ``since`` : an update before."""
+
+    columns: dict[str, ColumnType]
+    of: int
+    schema: EdgeSchema
+    saved: Saved
+    since: int
+
+    @property
+    def path(self) -> Any:
+        return str(self.saved.path) if isinstance(self.saved.path, Path) else self.saved.path
+
+    def growths(self) -> tuple[Growth, Growth]:
+        """The graph as it is, and what has changed since."""
+        return open_growth(self.path, self.saved.fingerprint), growth_since(self.saved, self.since)
+
+
 def call(algorithm: Any, graph: Input) -> Any:
     """The result on a saved graph as it is, of the one of the generation ``since``."""
     argument, column = _GIVEN[type(algorithm)]
@@ -67,76 +89,57 @@ def call(algorithm: Any, graph: Input) -> Any:
     columns = named(algorithm.result_columns(schema), schema, method, algorithm.columns)
     of, empty = graph.npartitions, EmptyResult(columns, schema, graph.num_vertices)
     name = frame._name if is_dask_collection(frame) else frame
-    about = columns, of, schema, saved, int(algorithm.since)
-    key = f"{NAME}-{method}-since-{tokenize(name, ids, values, about)}"
+    asked = _Asked(columns, of, schema, saved, int(algorithm.since))
+    key = f"{NAME}-{method}-since-{tokenize(name, ids, values, asked)}"
     reads = *graph.reads, *folders_read([frame])
     make = _cores if isinstance(algorithm, CoreNumber) else _regrouped
 
     def arguments(_: str) -> tuple[Any, ...]:
-        return *about, chunks_of(frame, True, read_labels, ids, values, argument)
+        return asked, chunks_of(frame, True, read_labels, ids, values, argument)
 
     return frame_of(empty, of, key, make, arguments, take, reads, other_key)
 
 
 @briefly
-def _regrouped(
-    columns: dict[str, ColumnType],
-    of: int,
-    schema: EdgeSchema,
-    saved: Saved,
-    since: int,
-    parts: Sequence[LabelRows],
-) -> list[Any] | Handed:
-    """``of`` frames of components, with as many rows of the result each."""
-    growth = open_growth(_path(saved), saved.fingerprint)
+def _regrouped(asked: _Asked, parts: Sequence[LabelRows]) -> list[Any] | Handed:
+    """Frames of components."""
+    growth, news = asked.growths()
     labels = Grouped.of(*joined(parts, "labels"), "labels")
-    ids, first = united(regrouped(growth, growth_since(saved, since), labels))
+    ids, first = united(regrouped(growth, news, labels))
     size = growth.size
     if len(first) != size.vertices:
         raise InvalidArgument(
-            f"labels are not those of generation {since}: with what has changed since they are of {len(first):,} "
+            f"labels are not those of generation {asked.since}: with what has changed since they are of {len(first):,} "
             f"vertices, and the graph has {size.vertices:,}; give the components of the whole graph at since="
         )
     execute.tell_of_no_run("weakly_connected_components", size.rows, size.vertices)
-    return groups_in_parts(columns, of, schema, ids, first)
+    return groups_in_parts(asked.columns, asked.of, asked.schema, ids, first)
 
 
 @briefly
-def _cores(
-    columns: dict[str, ColumnType],
-    of: int,
-    schema: EdgeSchema,
-    saved: Saved,
-    since: int,
-    parts: Sequence[LabelRows],
-) -> list[Any] | Handed:
-    """``of`` frames of core numbers, with as many rows of the result each; peels where too much has changed."""
+def _cores(asked: _Asked, parts: Sequence[LabelRows]) -> list[Any] | Handed:
+    """Frames of core numbers; peels where too much has changed."""
+    columns, of, schema, saved = asked.columns, asked.of, asked.schema, asked.saved
     ids, (given, *more) = joined(parts, "start")
     if more or not (pa.types.is_integer(given.type) and (pc.min(given).as_py() or 0) >= 0):
         raise InvalidArgument(
             f"start: {given.type} in place of core numbers, which are integers of at least 0"
         )
     found = None
-    if rows_since(saved, since) <= max(saved.rows // _PART, _FEW):
-        growth, news = open_growth(_path(saved), saved.fingerprint), growth_since(saved, since)
-        found = cores_since(growth, news, ids, np.asarray(given.cast(pa.int64())))
-        del growth, news
+    if rows_since(saved, asked.since) <= max(saved.rows // _PART, _FEW):
+        found = cores_since(*asked.growths(), ids, np.asarray(given.cast(pa.int64())))
     if found is not None:
         execute.tell_of_no_run("core_number", saved.rows, saved.vertices)
         vertices, core = found
         values: Table = {"core_number": Values(core)}
         return in_parts(columns, of, schema, {"vertex": vertices}, values)
-    partition = open_partition(_path(saved), saved.fingerprint)
+    partition = open_partition(asked.path, saved.fingerprint)
     if isinstance(partition, EmptyPartition):
         return hand_in([execute.results_of(schema).empty_frame(columns, schema)] * of)
     table, numbers = execute.execute(CoreNumber(), partition, schema, Needs(), "cpu", {})
-    cuts = pairwise(bounds_of(saved.vertices, of))
+    cuts = pairwise(bounds_of(saved.vertices, of).tolist())
     made = execute.results_of(schema)
     return hand_in([made.to_frame(table, columns, numbers, schema, slice(*cut)) for cut in cuts])
-
-
-def _path(saved: Saved) -> Any:
-    return str(saved.path) if isinstance(saved.path, Path) else saved.path
 
 
 def groups_in_parts(
@@ -167,4 +170,4 @@ def in_parts(
         return kind.assemble(numbers, part, columns, schema, lo)
 
     total = len(vertices["vertex"][0])
-    return hand_in([frame(*cut) for cut in pairwise(bounds_of(total, of))])
+    return hand_in([frame(*cut) for cut in pairwise(bounds_of(total, of).tolist())])

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
 from dask._collections import new_collection
 from dask._task_spec import Task, TaskRef
 from dask.base import tokenize
@@ -19,6 +18,7 @@ from dask_graphgpu.io.partitions import referring
 from dask_graphgpu.io.reads import Reads
 from dask_graphgpu.io.results import ColumnType
 from dask_graphgpu.io.schema import EdgeSchema
+from dask_graphgpu.partition.result_rows import bounds_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +109,7 @@ class Partitions(IO):
         of: int = self.operands[1]
         if rows is None or rows < of:  # of partitions without rows Dask knows none
             return (None,) * (of + 1)
-        *first, end = bounds_of(rows, of)
+        *first, end = bounds_of(rows, of).tolist()
         return (*first, end - 1)
 
     def _layer(self) -> dict[Any, Any]:
@@ -165,12 +165,6 @@ def frame_of(
     tasks, read = Tasks(_name(key), graph(key), anew), map(Reads, reads)
     found: DataFrame = new_collection(made(empty, of, tasks, *read, _determ_token=tasks.name))
     return found
-
-
-def bounds_of(rows: int, of: int) -> list[int]:
-    """Bounds of so many partitions with about as many rows each."""
-    bounds: list[int] = np.linspace(0, rows, of + 1).astype(np.int64).tolist()
-    return bounds
 
 
 def keys_of(key: str, of: int) -> list[tuple[str, int]]:

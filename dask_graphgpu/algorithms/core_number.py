@@ -49,7 +49,7 @@ class CoreNumber(Algorithm):
     InvalidArgument
         One of ``start`` and ``since`` is given without the other; the graph is not a saved one, has no such generation,
         or keeps no log of what came after it, as after `compact`. Of ``start``: a vertex that had edges is missing, or
-        has two rows; an id is of no vertex, before or now; a number is not an integer, is larger than the degree, 0
+        has two rows; an id was of no vertex then; a number is not an integer, is larger than the degree, 0
         where there were edges, or, where it was looked at, larger than the neighbours' numbers allow.
 
     Notes

@@ -35,7 +35,6 @@ def _program(*, weighted: bool, **rest: Any) -> VertexProgram:
         if weighted
         else lambda source_x: source_x,
         combine="sum",
-        stop=lambda change, total, tolerance: change < tolerance * total,
         **rest,
     )
 
@@ -45,13 +44,19 @@ _AGGREGATES = {"total": Sum(lambda x: x), "change": Sum(lambda x, new_x: abs(new
 
 @cache
 def program(*, weighted: bool) -> VertexProgram:
-    """Values of A + I, over the sum of those before, so that the sum goes to 1 + the eigenvalue."""
+    """Values of A + I, over the sum of those before, so that the sum goes to 1 + the eigenvalue.
+
+    I alone changes nothing: a change counts beside the eigenvalue. A ``scale`` of 0 says that there is no edge.
+    """
     return _program(
         weighted=weighted,
         state={"x": Field("float64", initial=lambda num_vertices: 1.0 / num_vertices)},
-        apply=lambda x, message, total: {"x": (x + message) / total},
-        constants={"tolerance": 1e-6},
+        apply=lambda x, message, total, scale: {"x": (x + scale * message) / total},
+        constants={"tolerance": 1e-6, "scale": 1.0},
         aggregates=_AGGREGATES,
+        stop=lambda change, total, tolerance, scale: (
+            change < tolerance * (total - 1.0 if scale > 0.0 else total)
+        ),
     )
 
 
@@ -66,18 +71,19 @@ def program_with_momentum(*, weighted: bool) -> VertexProgram:
     return _program(
         weighted=weighted,
         state={name: Field("float64", vertices=name) for name in ("x", "before", "image")},
-        apply=lambda x, before, message, length, momentum: {
-            "x": (1.0 + momentum) * ((x + message) / length**0.5) - momentum * before,
+        apply=lambda x, before, message, length, momentum, scale: {
+            "x": (1.0 + momentum) * ((x + scale * message) / length**0.5) - momentum * before,
             "before": x,
-            "image": x + message,
+            "image": x + scale * message,
         },
-        constants={"tolerance": 1e-6, "momentum": 0.0},
+        constants={"tolerance": 1e-6, "momentum": 0.0, "scale": 1.0},
         aggregates={
             **_AGGREGATES,
             "length": Sum(lambda x: x * x),
             "square": Sum(lambda x, before: (x - before) * (x - before)),
             "next_square": Sum(lambda image, new_image: (new_image - image) * (new_image - image)),
         },
+        stop=lambda change, total, tolerance: change < tolerance * total,
     )
 
 
@@ -88,8 +94,8 @@ class EigenvectorCentrality(Iterated):
     Parameters
     ----------
     tolerance : float
-        Stop when values changed in sum by less than this part of their sum. 0: exactly
-        ``max_iterations``.
+        Stop when values changed in sum by less than this part of their sum; of a directed graph,
+        of the sum that came over edges. 0: exactly ``max_iterations``.
     max_iterations : int
         Iterations at most.
     weighted : bool, optional
@@ -111,8 +117,8 @@ class EigenvectorCentrality(Iterated):
     Notes
     -----
     x(v) is in proportion to the sum over edges u -> v of w(u, v) x(u): edges *into* a vertex
-    count. Iterated is A + I, which has the same eigenvectors and converges on bipartite graphs
-    too. It starts from equal values: where several vectors have the largest eigenvalue, as in a
+    count. Iterated is A + I, with A over its mean weight: it has the same eigenvectors, and converges on
+    bipartite graphs too. It starts from equal values: where several vectors have the largest eigenvalue, as in a
     graph of equal parts, the answer is the one next to them. Directed graphs without cycles have
     no such vector, and iterations do not settle soon. Repeated rows are edges of their own. Cost:
     O(E) an iteration; fewer iterations the further the second eigenvalue is from the first. On undirected graphs steps
@@ -132,14 +138,16 @@ class EigenvectorCentrality(Iterated):
 
     def run(self, run: Run) -> Table:
         refuse_extreme_weights(run, "products")
+        scale = _scale(run)
         if run.view.directed or run.keeper is not None:
-            x = self.iterate(run, run.view, program(weighted=run.view.is_weighted), {})
+            asked = program(weighted=run.view.is_weighted)
+            x = self.iterate(run, run.view, asked, {}, scale=scale)
         else:
-            x = self._with_momentum(run)
+            x = self._with_momentum(run, scale)
         x = x / np.sqrt(run.total(x * x))
         return {"vertex": Values(run.vertices), "eigenvector_centrality": run.column(x)}
 
-    def _with_momentum(self, run: Run) -> Any:
+    def _with_momentum(self, run: Run, scale: float) -> Any:
         """The values in the end, with a momentum that is set anew after each `PHASE` of iterations."""
         n = run.view.num_vertices
         x = np.full_like(run.rows, run.num_vertices**-0.5, np.float64, shape=n)
@@ -150,6 +158,7 @@ class EigenvectorCentrality(Iterated):
                 constants={
                     "tolerance": float(self.tolerance),
                     "momentum": 0.0 if plainly else momentum,
+                    "scale": scale,
                 },
                 max_supersteps=min(1 if plainly and momentum else PHASE, left),
                 exact_supersteps=True,
@@ -173,6 +182,15 @@ class EigenvectorCentrality(Iterated):
                 momentum = max(momentum, best_momentum(slowest))
             # Where a part that swings turns, a step with momentum is short: one without says whether it has settled.
             plainly = settled or not momentum
+
+
+def _scale(run: Run) -> float:
+    """By what weights are multiplied so that their mean is 1; 0 where nothing weighs."""
+    edges = float(run.view.graph_edges)
+    if not run.view.is_weighted:
+        return float(edges > 0)
+    weight = run.total(run.view.weighted_degrees("in"))
+    return edges / weight if weight > 0 else 0.0
 
 
 def best_momentum(slowest: float) -> float:

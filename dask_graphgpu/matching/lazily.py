@@ -16,12 +16,13 @@ from dask.dataframe import DataFrame
 from dask_graphgpu.arguments import is_whole
 from dask_graphgpu.ingest import chunks_of
 from dask_graphgpu.io.frames import meta_of, with_columns
-from dask_graphgpu.io.lazy_frames import Partitions, Tasks, bounds_of
+from dask_graphgpu.io.lazy_frames import Partitions, Tasks
 from dask_graphgpu.io.partitions import NAME, referring
 from dask_graphgpu.io.reads import Reads, folders_read
 from dask_graphgpu.matching.columns import GroupColumns, members_of
 from dask_graphgpu.matching.frames import report_frame, with_ids
 from dask_graphgpu.matching.renaming import Renamed, renamed
+from dask_graphgpu.partition.result_rows import bounds_of
 
 
 def lazily(old: Any, new: DataFrame, columns: GroupColumns) -> list[DataFrame]:
@@ -57,7 +58,7 @@ def _rows_of(frame: DataFrame) -> int | None:
     if not frame.known_divisions:
         return None
     *first, last = frame.divisions
-    if not is_whole(last) or [*first, last + 1] != bounds_of(last + 1, frame.npartitions):
+    if not is_whole(last) or [*first, last + 1] != bounds_of(last + 1, frame.npartitions).tolist():
         return None
     return int(last) + 1
 

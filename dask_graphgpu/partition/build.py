@@ -18,7 +18,7 @@ from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.as_given import AsGiven
 from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk, reading
-from dask_graphgpu.partition.csr import Coo, from_coo, mirrored, offsets_of
+from dask_graphgpu.partition.csr import Adjacency, Coo, from_coo, mirrored, offsets_of
 from dask_graphgpu.partition.empty import NoVertices
 from dask_graphgpu.partition.host_memory import give_back
 from dask_graphgpu.partition.ids import Names, VertexIds, common_type, shift_range, unite
@@ -91,15 +91,31 @@ def build(chunks: list[EdgeChunk], vertices: Sequence[VertexChunk], layout: Layo
         rows = from_coo(num_vertices, runs, dtype)
     else:
         rows, aside = undirected(num_vertices, runs, dtype, ids.rank)
+    made = of_rows(ids, rows, layout, given, num_rows, fault, aside)
+    made.took = took | {"build": time.monotonic() - began}
+    stage.step()
+    return made
+
+
+def of_rows(
+    ids: VertexIds,
+    rows: Adjacency,
+    layout: Layout,
+    vertices: VertexColumns,
+    num_rows: int,
+    fault: WeightFault | None,
+    aside: AsGiven | None,
+) -> Partition:
+    """The partition of sorted rows, with their layers where the layout asks for these."""
     levels = None
     if layout.layered:
         root = None if layout.root is None else ids.find_number(layout.root)
-        levels = find_levels(rows, num_vertices, ids.rank, root, None)
-    made = Partition(ids, rows, layout, given, num_rows, levels=levels, fault=fault, as_given=aside)
+        levels = find_levels(rows, len(ids), ids.rank, root, None)
+    made = Partition(
+        ids, rows, layout, vertices, num_rows, levels=levels, fault=fault, as_given=aside
+    )
     if levels is not None:
         made.order_by_layers()
-    made.took = took | {"build": time.monotonic() - began}
-    stage.step()
     return made
 
 

@@ -51,7 +51,7 @@ def cores_since(
     Raises
     ------
     InvalidArgument
-        Vertices are missing, or a number is not what it can have been.
+        Vertices are missing or were not there, or a number is not what it can have been.
 
     Notes
     -----
@@ -60,9 +60,9 @@ def cores_since(
     from the k-core to the next one is joined, by others that do, to an end of a new edge, or to one that has just come
     to the k-core.
     """
-    table, place, there = merged_ids(growth)
-    core, new = _numbers_before(growth, news, table, place, there, ids, before)
-    changed = _Changed(growth, news)
+    numbers = growth.numbers_of(news.fresh)
+    core, new, merged = _numbers_before(growth, news, numbers, ids, before)
+    changed = _Changed(growth, news, numbers)
     changed.check(core, new)
     core[new] = 0
     most, read = changed.most(), 0
@@ -79,6 +79,7 @@ def cores_since(
         )
     if read < 0:
         return None
+    table, place, there = merged
     found: np.ndarray = np.zeros(len(table[0]), np.int64)
     found[place[there]] = core[there]
     return table, found
@@ -87,46 +88,45 @@ def cores_since(
 def _numbers_before(
     growth: Growth,
     news: Growth,
-    table: list[pa.Array],
-    place: np.ndarray,
-    there: np.ndarray,
+    numbers: tuple[np.ndarray, np.ndarray],
     ids: Sequence[pa.Array],
     before: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:
-    """By the numbers of vertices: their core numbers before, and which had none.
+) -> tuple[np.ndarray, np.ndarray, tuple[list[pa.Array], np.ndarray, np.ndarray]]:
+    """By the numbers of vertices: their core numbers before, and which had none; and `merged_ids`.
 
-    ``table`` , ``place`` , ``there`` : see `merged_ids`.
+    ``numbers`` : of ``news.fresh`` in the graph, see `Growth.numbers_of`.
     """
+    merged = table, place, there = merged_ids(growth)
     core = np.zeros(growth.num_numbered, np.int64)
+    were = growth.before(news).are_vertices(news.fresh)
+    came = numbers[0][numbers[1] & ~were]
+    came = came[there[came]]
     if all(one.equals(other) for one, other in zip(table, ids, strict=True)):
         core[there] = before[place[there]]
-        return core, np.zeros(len(core), bool)
-    try:
-        columns, (now, given) = merged_tables(
-            [table, list(ids)], "the graph's ids and those of start"
-        )
-    except InvalidEdges as error:
-        raise InvalidArgument(f"start: {error}") from error
-    known = np.full(len(columns[0]), -1, np.int64)
-    known[given] = before
-    if repeated := len(given) - np.count_nonzero(known >= 0):
-        raise InvalidArgument(
-            f"start: {repeated} vertices have more than one row; drop the repeats"
-        )
-    here = np.zeros(len(known), bool)
-    here[now] = True
-    strange = np.flatnonzero(~here)
-    gone = np.zeros(len(news.fresh[0]), bool)
-    gone[np.concatenate(news.removed_pairs)] = True
-    rows, found = VertexIds(news.fresh, None).find_rows(
-        [column.take(pa.array(strange)) for column in columns]
-    )
-    unknown = int(np.count_nonzero(~found)) + int(np.count_nonzero(~gone[rows[found]]))
-    core[there] = known[now][place[there]]
-    new = core < 0
+        unknown = len(came)
+    else:
+        try:
+            columns, (now, given) = merged_tables(
+                [table, list(ids)], "the graph's ids and those of start"
+            )
+        except InvalidEdges as error:
+            raise InvalidArgument(f"start: {error}") from error
+        known = np.full(len(columns[0]), -1, np.int64)
+        known[given] = before
+        if repeated := len(given) - np.count_nonzero(known >= 0):
+            raise InvalidArgument(
+                f"start: {repeated} vertices have more than one row; drop the repeats"
+            )
+        here = np.zeros(len(known), bool)
+        here[now] = True
+        strange = [column.filter(pa.array(~here)) for column in columns]
+        rows, found = VertexIds(news.fresh, None).find_rows(strange)
+        core[there] = known[now][place[there]]
+        unknown = int(np.count_nonzero(~found)) + int(np.count_nonzero(~were[rows[found]]))
+        unknown += int(np.count_nonzero(core[came] >= 0))
     if unknown:
-        raise InvalidArgument(f"start: {unknown} of its ids were no vertices; {_WRONG}")
-    return core, new
+        raise InvalidArgument(f"start: {unknown} of its ids were no vertices at since=; {_WRONG}")
+    return core, core < 0, merged
 
 
 class _Changed:
@@ -142,10 +142,12 @@ class _Changed:
         Whether a row has come since the numbers before; whether some have gone and none is left.
     """
 
-    def __init__(self, growth: Growth, news: Growth) -> None:
+    def __init__(
+        self, growth: Growth, news: Growth, of_fresh: tuple[np.ndarray, np.ndarray]
+    ) -> None:
         self._rows: Adjacency = growth.base.under("one", False)[1].symmetric()
         self._old, self._size = growth.base.num_vertices, growth.num_numbered
-        numbers, known = growth.numbers_of(news.fresh)
+        numbers, known = of_fresh
 
         def since(ends: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
             there = known[ends[0]] & known[ends[1]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -10,16 +11,19 @@ import numpy as np
 import pyarrow as pa
 
 from dask_graphgpu.errors import InvalidArgument
+from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.as_given import AsGiven
 from dask_graphgpu.partition.bounds import Bound, window_numbers, within
-from dask_graphgpu.partition.build import build, dense_dtype, listed_vertices
-from dask_graphgpu.partition.chunk import EdgeChunk
-from dask_graphgpu.partition.csr import Adjacency, at_ends, offsets_of
-from dask_graphgpu.partition.ids import Names, VertexIds
+from dask_graphgpu.partition.build import dense_dtype, of_rows
+from dask_graphgpu.partition.csr import Adjacency, Coo, at_ends, offsets_of
+from dask_graphgpu.partition.empty import NoVertices
+from dask_graphgpu.partition.ids import VertexIds
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.partition import Partition, VertexColumns
+from dask_graphgpu.partition.row_sort import each, to_move
 from dask_graphgpu.partition.rowwise import row_ids
+from dask_graphgpu.partition.undirected import undirected
 from dask_graphgpu.partition.weight_fault import WeightFault
 
 _FEW = 8  # the rows of so small a share of the edges are looked up one by one
@@ -32,7 +36,7 @@ class SomeRows:
     Attributes
     ----------
     ids, vertices, layout, fault
-        Of the partition.
+        Of the partition. Rows of a directed graph are in the order in which it holds them.
     source, destination : dense ids
     columns : dict of arrays
     """
@@ -60,29 +64,85 @@ class SomeRows:
         return self.each(lambda values: values[lo:hi])
 
     def partition(self) -> Partition:
-        """The partition that building these rows anew gives.
+        """The partition of these rows, with vertices in the order of the whole.
 
-        Vertices are those of the rows, and those that a vertices frame has named. Cost: that of sorting the rows, and a
-        pass over the vertices. Ids are not compared.
+        Vertices are those of the rows, and those that a vertices frame has named. Cost: that of sorting the rows, of a
+        directed graph of going over them, as they are in order; and a pass over the vertices. Ids are not compared.
 
         Raises
         ------
         NoVertices
             There is no row and no such vertex.
         """
-        about = self.vertices
+        began, about, layout = time.monotonic(), self.vertices, self.layout
         there = np.zeros(len(self.ids), bool) if about.listed is None else about.listed.copy()
         for places in (self.source, self.destination):
             there[places.astype(np.intp)] = True
-        columns, place = ids_left(self.ids, there)
-        types = tuple(each.type for each in columns)
-        names = Names(types, len(columns[0]), table=tuple(columns), ascending=True)
-        edges = at_ends(place, self.source), at_ends(place, self.destination)
+        left = Left.of(self.ids, about, there)
+        turned = layout.directed and layout.by == "destination"
+        ends = (self.destination, self.source) if turned else (self.source, self.destination)
+        size, dtype, aside = len(left.ids), left.place.dtype, None
+        columns = {
+            name: values.copy() for name, values in self.columns.items()
+        }  # not those of all windows
+        if layout.directed:
+            lengths = np.bincount(at_ends(left.place, ends[0]), minlength=size)
+            rows = Adjacency(offsets_of(lengths), at_ends(left.place, ends[1]), columns)
+        else:
+            rows, aside = undirected(size, [Coo(*ends, left.place, columns)], dtype, left.ids.rank)
         fault = fault_left(self.fault, self.columns)
-        chunk = EdgeChunk(*edges, names, self.columns, fault)
-        made = build([chunk], listed_vertices(about, names, place), self.layout)
-        made.vertex_columns = replace(made.vertex_columns, repeated=about.repeated)
+        made = of_rows(left.ids, rows, layout, left.vertices, len(self), fault, aside)
+        made.took = {"build": time.monotonic() - began}
         return made
+
+
+@dataclass(frozen=True, eq=False)
+class Left:
+    """Vertices that are left of a graph, in the order that they have there.
+
+    Attributes
+    ----------
+    ids : VertexIds
+    vertices : VertexColumns
+    place : array
+        The dense id of each vertex of the graph that is left; of others, anything.
+    """
+
+    ids: VertexIds
+    vertices: VertexColumns
+    place: np.ndarray
+
+    @classmethod
+    def of(cls, ids: VertexIds, about: VertexColumns, there: np.ndarray) -> Left:
+        """``there`` : whether each vertex is left.
+
+        Raises
+        ------
+        NoVertices
+        """
+        number = int(np.count_nonzero(there))
+        if not number:
+            raise NoVertices
+        place: np.ndarray = offsets_of(there)[:-1].astype(dense_dtype(number))
+        in_order, position = there, ids.position
+        if position is not None:
+            in_order = there.take(position)
+            position = place.take(position[in_order])
+        columns = [each.filter(pa.array(in_order)) for each in ids.columns]
+        return cls(VertexIds(columns, position), _columns_left(about, there, number), place)
+
+
+def _columns_left(about: VertexColumns, there: np.ndarray, number: int) -> VertexColumns:
+    """What a vertices frame says of the ``number`` vertices that are left."""
+    known = {name: has[there] for name, has in about.known.items()}
+    absent = {name: number - int(np.count_nonzero(has)) for name, has in known.items()}
+    return replace(
+        about,
+        columns={name: values[there] for name, values in about.columns.items()},
+        missing=about.missing | absent,
+        known={name: has for name, has in known.items() if absent[name]},
+        listed=None if about.listed is None else about.listed[there],
+    )
 
 
 def filtered(partition: Partition, column: str, low: Bound, high: Bound) -> Partition:
@@ -94,22 +154,39 @@ def filtered(partition: Partition, column: str, low: Bound, high: Bound) -> Part
 
 
 def by_windows(partition: Partition, column: str, edges: Sequence[int | float]) -> list[SomeRows]:
-    """The rows of each window: those with ``edges[i] <= column < edges[i + 1]``.
+    """The rows of each window: those with ``edges[i] <= column < edges[i + 1]``; no row lies outside all of them."""
+    return to_windows(_rows_of(partition, column, None, None), column, edges)
 
-    Cost: a pass over the column, and a sort of the rows by their window.
-    """
-    rows = _rows_of(partition, column, edges[0], edges[-1])
-    values = rows.columns[column]
+
+def to_windows(rows: SomeRows, column: str, edges: Sequence[int | float]) -> list[SomeRows]:
+    """As `by_windows`, of some rows. Cost: a pass over the column, and one over the rows."""
+    values, windows = rows.columns[column], np.arange(len(edges) - 1)
     number = np.empty(len(rows), np.uint16)
+    blocks = list(pairwise(even_blocks(len(rows)).tolist()))
+    counts = np.zeros((len(blocks), len(windows)), np.int64)
 
-    def find(lo: int, hi: int) -> None:
+    def find(block: int) -> None:
+        lo, hi = blocks[block]
         number[lo:hi] = window_numbers(values[lo:hi], edges)
+        kernels.shuffle.count_entries(lo, hi, number, windows, counts[block])
 
-    for_blocks(find, even_blocks(len(rows)))
-    order = np.argsort(number, kind="stable")
-    rows = rows.each(lambda values: at_ends(values, order))
-    ends = offsets_of(np.bincount(number, minlength=len(edges) - 1)).tolist()
-    return [rows.between(lo, hi) for lo, hi in pairwise(ends)]
+    each(find, len(blocks))
+    ends = offsets_of(counts.sum(axis=0))
+    first = ends[:-1] + np.cumsum(counts, axis=0) - counts
+
+    def dealt(values: np.ndarray) -> np.ndarray:
+        made = np.empty_like(values)
+        moved = to_move(values, made)
+
+        def deal(block: int) -> None:
+            cursor = first[block].copy()
+            kernels.shuffle.deal_column(*blocks[block], number, windows, cursor, *moved)
+
+        each(deal, len(blocks))
+        return made
+
+    rows = rows.each(dealt)
+    return [rows.between(lo, hi) for lo, hi in pairwise(ends.tolist())]
 
 
 def _rows_of(partition: Partition, column: str, low: Bound, high: Bound) -> SomeRows:
@@ -135,6 +212,8 @@ def rows_within(
     given: Adjacency, aside: AsGiven | None, column: str, low: Bound, high: Bound
 ) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
     """Rows, neighbours and columns of the rows of the frame with values within bounds, as they were given."""
+    if low is None and high is None and (aside is None or aside.turned is None):
+        return row_ids(given), given.neighbours, dict(given.columns)
     chosen = _chosen(given, column, low, high, aside)
     if _FEW * len(chosen) < given.num_edges:
         rows = np.searchsorted(given.offsets, chosen, "right") - 1
@@ -192,15 +271,6 @@ def check_directions(partition: Partition) -> None:
             "where() and windows() need the directions in which edges were given, which this undirected graph, "
             "saved by an earlier version or from pages on disk, does not hold: filter the frame instead"
         )
-
-
-def ids_left(ids: VertexIds, there: np.ndarray) -> tuple[list[pa.Array], np.ndarray]:
-    """The ids of the vertices that are there, ascending, and the place among them of each of these."""
-    in_order = there if ids.position is None else there.take(ids.position)
-    dtype = dense_dtype(int(np.count_nonzero(there)))
-    place: np.ndarray = offsets_of(in_order)[:-1].astype(dtype)
-    place = place if ids.rank is None else place.take(ids.rank)
-    return [each.filter(pa.array(in_order)) for each in ids.columns], place
 
 
 def fault_left(fault: WeightFault | None, columns: dict[str, np.ndarray]) -> WeightFault | None:

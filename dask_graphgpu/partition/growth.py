@@ -85,6 +85,12 @@ class Growth:
         made._of(self.base, [*self._changes, change], found)
         return made
 
+    def before(self, later: Growth) -> Growth:
+        """Without the last changes, those of ``later``. No id is looked up again."""
+        made, left = Growth.__new__(Growth), len(self._changes) - len(later._changes)
+        made._of(self.base, self._changes[:left], self._found[:left])
+        return made
+
     def _of(self, base: Partition, changes: Sequence[Change], found: Sequence[Found]) -> None:
         """Number the ids of changes, of which it is known where each is in the partition."""
         self.base, self._directed = base, base.layout.directed

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
-from dask_graphgpu.partition.bounds import Bound, Cut, count_rows, extent
+from dask_graphgpu.partition.bounds import Bound, Cut, Edges, count_rows, extent
 from dask_graphgpu.partition.device.build import DevicePartition
+from dask_graphgpu.partition.device.filtered import by_windows as by_windows_on_device
 from dask_graphgpu.partition.device.filtered import filtered as filtered_on_device
+from dask_graphgpu.partition.device.filtered import has_room
 from dask_graphgpu.partition.device.filtered import values_of as values_on_device
 from dask_graphgpu.partition.filtered import by_windows, check_directions, filtered, values_given
 from dask_graphgpu.partition.paged.filtered import filtered as filtered_on_disk
 from dask_graphgpu.partition.paged.filtered import values_of as values_on_disk
 from dask_graphgpu.partition.paged.rows import PagedPartition
+from dask_graphgpu.partition.paged.windows import Window, Windows
 from dask_graphgpu.partition.partition import Partition
-
-P = TypeVar("P", bound=Partition)
 
 
 class FrameRows(Protocol):
@@ -32,9 +33,9 @@ class FrameRows(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Between:
-    """The rows with ``low <= column < high``, of which there are ``number``; they are looked for when asked for."""
+    """The ``number`` rows with ``low <= column < high`` of a graph on a GPU; they are looked for when asked for."""
 
-    whole: Partition
+    whole: DevicePartition
     column: str
     low: int | float
     high: int | float
@@ -44,15 +45,11 @@ class Between:
         return self.number
 
     def partition(self) -> Partition:
-        return part(self.whole, self.column, self.low, self.high, self.number)
+        return filtered_on_device(self.whole, self.column, self.low, self.high)
 
 
-def part(
-    partition: Partition, column: str, low: Bound, high: Bound, number: int | None = None
-) -> Partition:
-    """The partition that building the rows with ``low <= column < high`` gives, where the edges are now.
-
-    ``number`` : how many rows these are, where it is known.
+def part(partition: Partition, column: str, low: Bound, high: Bound) -> Partition:
+    """The partition of the rows with ``low <= column < high``, where the edges are now.
 
     Raises
     ------
@@ -61,7 +58,7 @@ def part(
     NoVertices
     """
     if isinstance(partition, PagedPartition):
-        return filtered_on_disk(partition, column, low, high, number)
+        return filtered_on_disk(partition, column, low, high)
     if isinstance(partition, DevicePartition):
         return filtered_on_device(partition, column, low, high)
     return filtered(partition, column, low, high)
@@ -69,28 +66,34 @@ def part(
 
 def windows(partition: Partition, column: str, cut: Cut) -> list[tuple[int | float, FrameRows]]:
     """The least value and the rows of each window; ``cut`` gives the edges of those that hold two values."""
+    found = extent(_values(partition, column))
+    if found is None:
+        return []
+    edges = cut(*found)
+    return list(zip(edges[:-1], _by_windows(partition, column, edges), strict=True))
+
+
+def _values(partition: Partition, column: str) -> Iterable[Any]:
+    """The values of a column in all rows of the frame, in arrays."""
     if isinstance(partition, PagedPartition):
-        return _between(partition, column, cut, values_on_disk)
+        return values_on_disk(partition, column)
     if isinstance(partition, DevicePartition):
-        return _between(partition, column, cut, values_on_device)
+        return values_on_device(partition, column)
     check_directions(partition)
     aside = None if partition.as_given is None else partition.use_as_given()
-    found = extent(values_given(partition.use_given(), aside, column))
-    if found is None:
-        return []
-    edges = cut(*found)
-    return list(zip(edges[:-1], by_windows(partition, column, edges), strict=True))
+    return values_given(partition.use_given(), aside, column)
 
 
-def _between(
-    partition: P, column: str, cut: Cut, values_of: Callable[[P, str], Iterable[Any]]
-) -> list[tuple[int | float, FrameRows]]:
-    found = extent(values_of(partition, column))
-    if found is None:
-        return []
-    edges = cut(*found)
-    numbers = count_rows(values_of(partition, column), edges).tolist()
+def _by_windows(partition: Partition, column: str, edges: Edges) -> Sequence[FrameRows]:
+    if isinstance(partition, DevicePartition) and has_room(partition):
+        return by_windows_on_device(partition, column, edges)
+    if not isinstance(partition, DevicePartition | PagedPartition):
+        return by_windows(partition, column, edges)
+    numbers = count_rows(_values(partition, column), edges).tolist()
+    if isinstance(partition, PagedPartition):
+        read = Windows(partition, column, edges, numbers)
+        return [Window(read, i, number) for i, number in enumerate(numbers)]
     return [
-        (low, Between(partition, column, low, high, number))
-        for (low, high), number in zip(pairwise(edges), numbers, strict=True)
+        Between(partition, column, *ends, number)
+        for ends, number in zip(pairwise(edges), numbers, strict=True)
     ]

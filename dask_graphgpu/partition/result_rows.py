@@ -1,4 +1,4 @@
-"""Which rows of a result each rank makes: those of its partitions."""
+"""Which rows of a result each partition has, and which of these each rank makes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def first_of_each(of: int, size: int) -> list[int]:
 
 
 def bounds_of(total: int, of: int) -> np.ndarray:
-    """The place with which each partition begins, and ``total``."""
+    """The row with which each of ``of`` partitions begins, about as many rows each, and ``total``."""
     return np.array([i * total // of for i in range(of + 1)], np.int64)
 
 

@@ -131,6 +131,26 @@ def test_start_may_be_in_any_order_and_kind_of_frame(tmp_path):
     assert not len(cores(graph, start=old, since=0))
 
 
+def test_rows_of_vertices_that_only_came_later_are_refused(tmp_path):
+    graph = saved(tmp_path, [(0, 1), (1, 2), (2, 3)])
+    old = cores(graph)
+    graph = graph.append(frame_of([(3, 4)]))  # 4 comes
+    graph = graph.update(remove=frame_of([(0, 1), (3, 4)]))  # 0 and 4 go
+    middle = cores(graph)
+    graph = graph.append(frame_of([(0, 3), (4, 5), (1, 5)]))  # these are there again, and 5 is
+    later = pd.DataFrame({"vertex": [4], "core_number": [1]})
+    for before, right in ((0, old), (2, middle)):
+        pd.testing.assert_frame_equal(cores(graph, start=right, since=before), cores(graph))
+    for number, before, start in (
+        (1, 0, pd.concat([old, later])),
+        (2, 0, cores(graph)),  # all that are there now
+        (1, 2, pd.concat([middle, old[:1]])),
+        (3, 2, cores(graph)),
+    ):
+        with pytest.raises(errors.InvalidArgument, match=f"{number} of its ids were no vertices"):
+            cores(graph, start=start, since=before)
+
+
 def test_what_cannot_be_right_says_what_to_do(tmp_path):
     frame = frame_of([(0, 1), (1, 2), (0, 2), (2, 3)])
     graph = saved(tmp_path, [(0, 1), (1, 2), (0, 2), (2, 3)])

@@ -42,6 +42,42 @@ def test_beside_networkx(directed, weight):
         assert values(found, "katz_centrality") == pytest.approx(expected, abs=1e-8)
 
 
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("factor", [1e-7, 1e7])
+def test_the_size_of_weights_does_not_matter(directed, factor):
+    frame, _ = peer(edges(), directed)
+    matrix = np.zeros((60, 60))
+    np.add.at(matrix, (frame["dst"], frame["src"]), frame["weight"])
+    if not directed:
+        matrix += matrix.T
+    solved = np.linalg.eig(matrix) if directed else np.linalg.eigh(matrix)
+    expected = np.abs(solved.eigenvectors[:, np.argmax(solved.eigenvalues.real)].real)
+    light = frame.assign(weight=frame["weight"] * factor)
+    for ranks in (1, 3):
+        graph = light.graph(directed=directed, ranks=ranks)
+        found = rows_of(graph.eigenvector_centrality(tolerance=1e-12))
+        np.testing.assert_allclose(found["eigenvector_centrality"], expected, atol=1e-9)
+
+
+def test_a_heavy_edge_that_no_walk_comes_back_to_does_not_end_the_run():
+    # A circle of three edges with a chord, and an edge out of it that weighs what a thousand of these do.
+    ends = [(0, 1), (1, 2), (2, 0), (2, 1), (2, 3)]
+    frame = pd.DataFrame(ends, columns=["src", "dst"]).assign(weight=[1.0, 2.0, 3.0, 1.0, 1e3])
+    found = frame.graph().eigenvector_centrality(tolerance=1e-9, max_iterations=10_000)
+    x = found["eigenvector_centrality"].to_numpy()
+    largest = np.roots([1.0, 0.0, -2.0, -6.0])[0].real  # of the circle: x**3 = 2 x + 6
+    np.testing.assert_allclose(
+        x[[0, 1, 3]] / x[2], [3 / largest, largest / 2, 1e3 / largest], rtol=1e-5
+    )
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_where_nothing_weighs_values_are_equal(directed):
+    frame = pd.DataFrame({"src": [0, 1, 2], "dst": [1, 2, 4], "weight": 0.0})
+    found = frame.graph(directed=directed).eigenvector_centrality()
+    np.testing.assert_allclose(found["eigenvector_centrality"], 0.5)
+
+
 def test_bipartite_graph_converges():
     star = pd.DataFrame({"src": [0, 0, 0, 0], "dst": [1, 2, 3, 4]}).graph(directed=False)
     found = star.eigenvector_centrality(tolerance=1e-12)["eigenvector_centrality"]

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from places import rows_of
 
 import dask_graphgpu as dg
+from dask_graphgpu.partition import parts
+from dask_graphgpu.partition.paged import windows
 
 METHODS = ("degree", "pagerank", "weakly_connected_components", "triangle_count")
 VERTICES = pd.DataFrame({"vertex": np.arange(5, 15), "x": np.arange(10) / 7})
@@ -64,7 +66,7 @@ def windows_of(frame, options, every=3):
 @pytest.fixture
 def pages(tmp_path, monkeypatch):
     """What makes graphs go to disk, with so many bytes of memory."""
-    for module in ("limits", "filtered"):
+    for module in ("limits", "filtered", "windows"):
         monkeypatch.setattr(
             f"dask_graphgpu.partition.paged.{module}.in_memory_bytes", lambda *_, **__: 1 << 40
         )
@@ -115,6 +117,29 @@ def test_a_part_that_fits_memory_is_there(tmp_path):
             wanted = chosen(frame, 3, 4)
             for method in ("k_truss", "pagerank"):  # of which one does not run on disk
                 same(getattr(part, method)(), getattr(wanted.graph(directed=directed), method)())
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_windows_on_disk_are_read_together_as_far_as_memory_allows(directed, tmp_path, monkeypatch):
+    frame = made(m=60_000)
+    reads, read = [], windows.rows_in_memory
+
+    def counted(whole, column, low, high):
+        reads.append((low, high))
+        return read(whole, column, low, high)
+
+    monkeypatch.setattr(windows, "rows_in_memory", counted)
+    limit = {"host-memory-limit": "1.5MB", "page-bytes": 4096, "spill-directories": str(tmp_path)}
+    with dask.config.set({"graphgpu": limit}):
+        graph = frame.graph(directed=directed).persist(columns="day")
+        assert graph._input.held.paged
+        same(graph.windows("day", 1).degree(), windows_of(frame, {"directed": directed}, 1))
+        assert 1 < len(reads) < 10
+        assert [low for low, _ in reads[1:]] == [high for _, high in reads[:-1]]
+        found = graph._input.held
+        pieces = parts.windows(found, "day", lambda *_: range(11))
+        for i in (7, 2, 7):  # also out of order, and again
+            assert pieces[i][1].partition().num_rows == len(pieces[i][1]) == sum(frame.day == i)
 
 
 @pytest.mark.parametrize("directed", [True, False])

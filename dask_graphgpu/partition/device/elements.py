@@ -124,7 +124,9 @@ def lengths(offsets: Any) -> Any:
 
 
 def offsets_of(lengths: Any, dtype: Any) -> Any:
-    """Where segments of such lengths, integers that are not negative, begin; behind it where the last one ends."""
+    """Where segments of such lengths, not negative, begin, and where the last one ends; of NumPy arrays as well."""
+    if isinstance(lengths, np.ndarray):
+        return np.append(0, np.cumsum(lengths)).astype(dtype)
     xp, n = module_of(lengths), len(lengths)
     num_tiles, offsets = -(-n // TILE), xp.zeros(n + 1, dtype)
     tiles, given = xp.empty(num_tiles + 1, np.uint64), column(contiguous(lengths))
@@ -213,7 +215,10 @@ def segments(offsets: Any, total: int, dtype: Any) -> Any:
 
 
 def mark(index: Any, marks: Any) -> None:
-    """``marks[index] = 1``, of bytes."""
+    """``marks[index] = 1``, of bytes; of NumPy arrays as well."""
+    if isinstance(marks, np.ndarray):
+        marks[index] = 1
+        return
     _array("mark", len(index), column(contiguous(index)), len(index), marks)
 
 

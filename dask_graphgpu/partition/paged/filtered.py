@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from dask_graphgpu.partition.bounds import Bound, within
-from dask_graphgpu.partition.build import listed_vertices, vertex_columns
-from dask_graphgpu.partition.empty import NoVertices
-from dask_graphgpu.partition.filtered import SomeRows, fault_left, ids_left
-from dask_graphgpu.partition.ids import Names, VertexIds
+from dask_graphgpu.partition.filtered import Left, SomeRows, fault_left
 from dask_graphgpu.partition.paged.build import on_disk
+from dask_graphgpu.partition.paged.files import PagedArray
 from dask_graphgpu.partition.paged.limits import in_memory_bytes
 from dask_graphgpu.partition.paged.rows import PagedPartition, edges_of, work_bytes
 from dask_graphgpu.partition.paged.sort import Edges, PagedAdjacency
@@ -43,15 +41,24 @@ def filtered(
     if number is None:
         values = values_of(partition, column)
         number = sum(int(np.count_nonzero(within(each, low, high))) for each in values)
-    carried = sum(each.dtype.itemsize for each in given.columns.values())
-    held = partition.nbytes + in_memory_bytes(number, carried, directed=directed)
+    held = partition.nbytes + in_memory_bytes(number, carried_bytes(partition), directed=directed)
     if held <= given.limits.memory:
-        return _in_memory(partition, column, low, high)
+        return rows_in_memory(partition, column, low, high).partition()
     return _on_disk(partition, column, low, high, number)
 
 
 def values_of(partition: PagedPartition, column: str) -> Iterator[np.ndarray]:
-    """The values of a column in all rows of the frame, in arrays. One pass over neighbours and the column."""
+    """The values of a column in all rows of the frame, in arrays; of undirected edges a pass over all columns.
+
+    An array is right until the next one is asked for.
+    """
+    given, aside = partition.given, partition.directions
+    assert isinstance(given, PagedAdjacency)
+    if aside is None or aside.turned is None:
+        pages: Any = given.columns[column]
+        for lo, hi, held in _runs({column: pages}, given.num_edges, given.page_edges):
+            yield held[column][lo:hi]
+        return
     for _, _, columns in rows_given(partition, (column,)):
         yield columns[column]
 
@@ -70,13 +77,19 @@ def rows_given(partition: PagedPartition, names: tuple[str, ...] | None = None) 
         forward = columns.pop(_TURNED) == 0
         yield rows[forward], neighbours[forward], {n: c[forward] for n, c in columns.items()}
     left = aside.left
-    total = len(left["rows"])
-    cuts = np.append(np.arange(0, total, given.page_edges), total)
-    spans = even_spans(cuts)
-    for (lo, hi), held in zip(spans.tolist(), Window(left).over(spans), strict=True):
+    for lo, hi, held in _runs(left, len(left["rows"]), given.page_edges):
+        columns = {name: held[f"column {name}"][lo:hi] for name in given.columns}
+        yield held["rows"][lo:hi], held["neighbours"][lo:hi], columns
+
+
+def _runs(
+    arrays: Mapping[str, PagedArray], total: int, step: int
+) -> Iterator[tuple[int, int, dict[str, np.ndarray]]]:
+    """Spans of ``step`` elements of some arrays of pages, each of which is there until the next one."""
+    spans = even_spans(np.append(np.arange(0, total, step), total))
+    for (lo, hi), held in zip(spans.tolist(), Window(arrays).over(spans), strict=True):
         if lo < hi:
-            columns = {name: held[f"column {name}"][lo:hi] for name in given.columns}
-            yield held["rows"][lo:hi], held["neighbours"][lo:hi], columns
+            yield lo, hi, held
 
 
 def _chosen(partition: PagedPartition, column: str, low: Bound, high: Bound) -> Iterator[Edges]:
@@ -87,7 +100,13 @@ def _chosen(partition: PagedPartition, column: str, low: Bound, high: Bound) -> 
             yield rows[keep], neighbours[keep], {n: c[keep] for n, c in columns.items()}
 
 
-def _in_memory(partition: PagedPartition, column: str, low: Bound, high: Bound) -> Partition:
+def carried_bytes(partition: PagedPartition) -> int:
+    """Bytes of what an edge carries."""
+    return sum(each.dtype.itemsize for each in partition.given.columns.values())
+
+
+def rows_in_memory(partition: PagedPartition, column: str, low: Bound, high: Bound) -> SomeRows:
+    """The rows of the frame with values within bounds, in memory. One pass over all edges."""
     given, layout = partition.given, partition.layout
     none = np.empty(0, given.neighbours.dtype)
     found: list[Edges] = [(none, none, {n: np.empty(0, c.dtype) for n, c in given.columns.items()})]
@@ -97,7 +116,7 @@ def _in_memory(partition: PagedPartition, column: str, low: Bound, high: Bound) 
     ends = (neighbours, rows) if turned else (rows, neighbours)
     columns = {name: np.concatenate([run[2][name] for run in found]) for name in given.columns}
     about = partition.ids, partition.vertex_columns, layout, partition.fault
-    return SomeRows(*about, *ends, columns).partition()
+    return SomeRows(*about, *ends, columns)
 
 
 def _on_disk(
@@ -111,10 +130,8 @@ def _on_disk(
     for rows, neighbours, columns in _chosen(partition, column, low, high):
         there[rows.astype(np.intp)] = there[neighbours.astype(np.intp)] = True
         faults.add(fault_left(partition.fault, columns))
-    if not there.any():
-        raise NoVertices
-    ids, place = ids_left(partition.ids, there)
-    size, dtype = len(ids[0]), place.dtype
+    left = Left.of(partition.ids, about, there)
+    size, place, dtype = len(left.ids), left.place, left.place.dtype
 
     def edges() -> Iterator[Edges]:
         for rows, neighbours, columns in _chosen(partition, column, low, high):
@@ -125,12 +142,9 @@ def _on_disk(
     made = on_disk(
         edges, size, number, dtype, kinds, layout, given.folder, limits, work_bytes(held, given)
     )
-    names = Names(tuple(each.type for each in ids), size, table=tuple(ids), ascending=True)
-    chunks = listed_vertices(about, names, place)
-    values = vertex_columns(chunks, [np.arange(size, dtype=dtype)] * len(chunks), size)
-    values = replace(values, repeated=about.repeated)
     fault = next((each for each in faults if each is not None), None)
-    ids_of = VertexIds(ids, None)
-    part = PagedPartition(ids_of, made[0], layout, values, number, fault=fault, directions=made[1])
+    part = PagedPartition(
+        left.ids, made[0], layout, left.vertices, number, fault=fault, directions=made[1]
+    )
     part.took = {"build": time.monotonic() - began}
     return part
