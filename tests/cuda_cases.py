@@ -6,9 +6,16 @@ from unittest import mock
 
 import numpy as np
 
-# Everything is compiled for the first; for the others what differs by more than its types.
+# Everything is compiled for the first. What differs by more than its types is for the second, too, which has the fewest
+# instructions, and by turns for one of the others.
 ARCHITECTURES = ("sm_90", "sm_75", "sm_80", "sm_100", "sm_120")
 WIDTHS = {np.uint32: "unsigned int", np.uint64: "unsigned long long"}
+
+
+def by_turns(number):
+    """The architectures beside the first that the case of a number is compiled for."""
+    _, oldest, *others = ARCHITECTURES
+    return oldest, others[number % len(others)]
 
 
 def compiles(source, architecture, *, optimised=False, **given):

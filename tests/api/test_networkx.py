@@ -3,7 +3,6 @@
 import inspect
 import subprocess
 import sys
-from pathlib import Path
 
 import networkx as nx
 import numpy as np
@@ -294,19 +293,3 @@ def test_importing_networkx_imports_nothing_of_ours():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
-
-
-def test_networkx_own_tests_of_components_and_cores():
-    script = Path(__file__).parents[1] / "networkx_own_tests.py"
-    done = subprocess.run(
-        [sys.executable, str(script), "components", "tests.test_core"],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
-    counts = dict(
-        line.split()
-        for line in done.stdout.splitlines()
-        if line.split()[:1] and line.split()[0] in FUNCTIONS
-    )
-    for name in ("connected_components", "strongly_connected_components", "core_number"):
-        assert int(counts[name]) > 0

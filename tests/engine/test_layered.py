@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from layered_views import against_the_order, layered, layered_share
 from made_graphs import SHAPES, grid, path, random_small
 from rank_programs import CASES, SUPERSTEPS
+from rank_runs import made_view
 from small_graphs import on_threads, small_graphs
 
 from dask_graphgpu.engine import cpu, ranks
@@ -42,22 +43,12 @@ def same(found, expected):
         np.testing.assert_array_equal(found.reached, expected.reached)
 
 
-def case_view(seed, case):
-    rng = np.random.default_rng(seed + 1000)
-    made = random_small(seed, rank=None)
-    if case.weight is not None:
-        weight = rng.integers(0, 5, len(made.source)).astype(case.weight)
-        made = random_small(seed, rank=None, weight=weight)
-    view = made.view()
-    return view.with_columns(case.columns(view, rng))
-
-
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("name", CASES)
 def test_every_program_gives_what_rows_give(name, threads):
     case = CASES[name]
     for seed in range(6):
-        view = case_view(seed, case)
+        view = made_view(seed, case)
         arguments = case.arguments(view.num_vertices)
         expected, _ = run(case.program, view, **arguments)
         root = None if seed % 2 else view.num_vertices // 2
@@ -74,7 +65,7 @@ def test_every_program_gives_what_rows_give(name, threads):
 def test_every_program_gives_the_same_on_ranks(name, size, local):
     case = CASES[name]
     for seed in range(4):
-        view = case_view(seed, case)
+        view = made_view(seed, case)
         arguments = case.arguments(view.num_vertices)
         expected, _ = run(case.program, view, **arguments)
         parts = cut(view, size, ("random", "blocks", "last")[seed % 3], seed)

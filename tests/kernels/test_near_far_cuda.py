@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from cuda_cases import ARCHITECTURES, compiles, lowered
+from cuda_cases import ARCHITECTURES, by_turns, compiles, lowered
 
 pytest.importorskip("numba_cuda", reason="the compilers of the GPU engine are not installed")
 
@@ -51,11 +51,9 @@ CASES = {
     "asking": (ASKING, None, np.uint32, np.uint32, False),
 }
 
-WHICH = [
-    (arch, case)
-    for arch in ARCHITECTURES
-    for case in (CASES if arch == ARCHITECTURES[0] else ("narrow", "widest"))
-]
+WHICH = [(ARCHITECTURES[0], case) for case in CASES]
+WHICH += [(arch, case) for i, case in enumerate(("narrow", "widest")) for arch in by_turns(i)]
+IN_HOST_MEMORY = ("narrow", "int64", "float64", "labels")
 
 
 @pytest.mark.parametrize(("architecture", "case"), WHICH, indirect=["architecture"])
@@ -76,8 +74,14 @@ def test_several_values_a_vertex(architecture, case):
     compiles("near_far", architecture, **given)
 
 
-@pytest.mark.parametrize("architecture", ARCHITECTURES, indirect=True)
-@pytest.mark.parametrize("case", ["narrow", "int64", "float64", "labels"])
+@pytest.mark.parametrize(
+    ("architecture", "case"),
+    [
+        *((ARCHITECTURES[0], case) for case in IN_HOST_MEMORY),
+        *zip(ARCHITECTURES[1:], IN_HOST_MEMORY, strict=True),
+    ],
+    indirect=["architecture"],
+)
 def test_edges_in_host_memory(architecture, case):
     program, weight, ids, offsets, narrow = CASES[case]
     given = lowered(program, weight, ids, offsets, narrow=narrow).sources("near_far")
@@ -85,8 +89,16 @@ def test_edges_in_host_memory(architecture, case):
     compiles("near_far", architecture, **given)
 
 
-@pytest.mark.parametrize("architecture", ARCHITECTURES[:2], indirect=True)
-@pytest.mark.parametrize(("case", "id_bits"), [("int64", 25), ("int64", 30), ("float32", 32)])
+@pytest.mark.parametrize(
+    ("architecture", "case", "id_bits"),
+    [
+        ("sm_90", "int64", 25),
+        ("sm_90", "int64", 30),
+        ("sm_90", "float32", 32),
+        ("sm_75", "int64", 30),
+    ],
+    indirect=["architecture"],
+)
 @pytest.mark.parametrize("source", ["near_far", "program"])
 def test_edges_in_words(architecture, case, id_bits, source):
     program, weight, ids, offsets, narrow = CASES[case]

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from cuda_cases import ARCHITECTURES, WIDTHS, compiles, lowered
+from cuda_cases import ARCHITECTURES, WIDTHS, by_turns, compiles, lowered
 
 pytest.importorskip("numba_cuda", reason="the compilers of the GPU engine are not installed")
 
@@ -64,13 +64,9 @@ CASES = {
     "reached": (REACHED, None),
 }
 # Together all that kernels do to vertices and memory; the others differ in what a function works out.
-EVERYWHERE = {"power float32", "delta", "sssp", "widest", "everything"}
-WHICH = [
-    (arch, case)
-    for arch in ARCHITECTURES
-    for case in CASES
-    if arch == ARCHITECTURES[0] or case in EVERYWHERE
-]
+EVERYWHERE = ("power float32", "delta", "sssp", "widest", "everything")
+WHICH = [(ARCHITECTURES[0], case) for case in CASES]
+WHICH += [(arch, case) for i, case in enumerate(EVERYWHERE) for arch in by_turns(i)]
 
 
 @pytest.mark.parametrize(("architecture", "case"), WHICH, indirect=["architecture"])
@@ -80,13 +76,11 @@ def test_compiles(architecture, case):
     compiles("program", architecture, optimised=optimised, **given)
 
 
-@pytest.mark.parametrize("everything", ["0", "1"])
 @pytest.mark.parametrize(
-    ("architecture", "case"),
+    ("architecture", "case", "everything"),
     [
-        (arch, case)
-        for arch, case in WHICH
-        if case == "sssp" or (arch == ARCHITECTURES[0] and case in EVERYWHERE)
+        *((ARCHITECTURES[0], case, all) for case in EVERYWHERE for all in "01"),
+        *((arch, "sssp", all) for all in "01" for arch in by_turns(int(all))),
     ],
     indirect=["architecture"],
 )
@@ -114,11 +108,11 @@ WAYS = [
     ("architecture", "case", "way", "source"),
     [
         (arch, case, way, source)
-        for source, way, cases in WAYS
-        for arch in ARCHITECTURES
-        for case in cases
-        if arch == ARCHITECTURES[0]
-        or case in cases[: 2 if arch == "sm_75" and source != "program_fused" else 1]
+        for i, (source, way, cases) in enumerate(WAYS)
+        for arch, case in [
+            *((ARCHITECTURES[0], case) for case in cases),
+            *zip(by_turns(i), cases[1::-1], strict=True),
+        ]
     ],
     indirect=["architecture"],
 )
@@ -172,7 +166,7 @@ def look():
 threading.Thread(target=look, daemon=True).start()
 given = lowered(DISTANCES, np.int32, np.uint32, np.uint32).sources("program_fused")
 defines = given.pop("defines")
-for turn in range(4):
+for turn in range(3):
     cuda_cubin("program_fused", architecture, defines={**defines, "TURN": str(turn)}, **given)
 """
 
