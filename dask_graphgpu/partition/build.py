@@ -223,7 +223,7 @@ def _number_range(
     for_blocks(lambda lo, hi: np.any(ends[:, lo:hi], axis=0, out=present[lo:hi]), blocks)
     for rows in vertices:
         present[_window(rows.names, first)][rows.vertex.astype(np.intp)] = True
-    dtype, kind = dense_dtype(np.count_nonzero(present)), (edges or vertices)[0].names.types[0]
+    dtype, kind = dense_dtype(int(np.count_nonzero(present))), (edges or vertices)[0].names.types[0]
     if present.all():
         ids, base, kept = shift(np.arange(size), first, kind), all_below(size, dtype), ends
     else:
