@@ -302,11 +302,12 @@ def read_parquet_edges(
     stage = Stage("reading", len(pieces), told=told)
     expected = 2 * parquet.most_rows(pieces)
     table = IdTable(expected, id_type(schema.ids[0])) if len(schema.ids) == 1 else None
+    columnwise = len(pieces) < num_threads()  # else threads have row groups enough
 
     def read(lo: int, hi: int) -> list[tuple[EdgeChunk, str]]:
         made = []
         for piece in pieces[lo:hi]:
-            for frame, where in parquet.read_pieces(piece, columns, strings):
+            for frame, where in parquet.read_pieces(piece, columns, strings, threads=columnwise):
                 made.append((read_edges(frame, schema, carried, where, table), where))
             stage.step()
         return made

@@ -178,20 +178,20 @@ def most_rows(found: Sequence[Piece]) -> int:
 
 
 def read_pieces(
-    piece: Piece, columns: Sequence[str], strings: Sequence[str]
+    piece: Piece, columns: Sequence[str], strings: Sequence[str], *, threads: bool = False
 ) -> Iterator[tuple[pd.DataFrame, str]]:
     """`read_tables` as Arrow-backed frames."""
-    for table, where in read_tables(piece, columns, strings):
+    for table, where in read_tables(piece, columns, strings, threads=threads):
         yield as_frame(table), where
 
 
 def read_tables(
-    piece: Piece, columns: Sequence[str], strings: Sequence[str]
+    piece: Piece, columns: Sequence[str], strings: Sequence[str], *, threads: bool = False
 ) -> Iterator[tuple[pa.Table, str]]:
     """The columns of one row group after the other, and where each stands.
 
     Columns of ``strings`` come dictionary-encoded where they are so in the file. A piece without
-    rows may have any columns.
+    rows may have any columns. With ``threads`` the columns of a row group are decoded side by side.
 
     Raises
     ------
@@ -219,7 +219,7 @@ def read_tables(
     if encoded:
         file = open_file(piece.path, piece.filesystem, file.metadata, encoded)
     for group, _ in groups:
-        table = read_group(file, group, stored, piece.path)
+        table = read_group(file, group, stored, piece.path, threads=threads)
         where = f"row group {group} of {piece.path}"
         if rows is not None:
             with told(piece.path, f"row group {group} of "):

@@ -18,10 +18,17 @@ from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.as_given import AsGiven
 from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk, reading
-from dask_graphgpu.partition.csr import Adjacency, Coo, from_coo, mirrored, offsets_of
+from dask_graphgpu.partition.csr import (
+    Adjacency,
+    Coo,
+    all_below,
+    from_coo,
+    mirrored,
+    offsets_of,
+)
 from dask_graphgpu.partition.empty import NoVertices
 from dask_graphgpu.partition.host_memory import give_back
-from dask_graphgpu.partition.ids import Names, VertexIds, common_type, shift_range, unite
+from dask_graphgpu.partition.ids import Names, VertexIds, common_type, shift, shift_range, unite
 from dask_graphgpu.partition.layered import find_levels
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.order import NEAR_WINDOW, falling_degree, has_locality, is_skewed
@@ -239,15 +246,20 @@ def _number_range(
     for_blocks(lambda lo, hi: np.any(ends[:, lo:hi], axis=0, out=present[lo:hi]), blocks)
     for rows in vertices:
         present[_window(rows.names, first)][rows.vertex.astype(np.intp)] = True
-    ids = shift_range(present, first, (edges or vertices)[0].names.types[0])
-    place, kept = offsets_of(present), np.empty((2, len(ids)), np.int64)
-    base: np.ndarray = np.empty(size, dense_dtype(len(ids)))
+    dtype, kind = dense_dtype(int(np.count_nonzero(present))), (edges or vertices)[0].names.types[0]
+    if present.all():
+        ids, base, kept = shift(np.arange(size), first, kind), all_below(size, dtype), ends
+    else:
+        ids = shift_range(present, first, kind)
+        place, kept = offsets_of(present), np.empty((2, len(ids)), np.int64)
+        base = np.empty(size, dtype)
 
-    def keep(lo: int, hi: int) -> None:
-        base[lo:hi] = place[lo:hi]
-        kept[:, place[lo] : place[hi]] = ends[:, lo:hi].compress(present[lo:hi], axis=1)
+        def keep(lo: int, hi: int) -> None:
+            base[lo:hi] = place[lo:hi]
+            for of, counts in zip(kept, ends, strict=True):
+                of[place[lo] : place[hi]] = counts[lo:hi][present[lo:hi]]
 
-    for_blocks(keep, blocks)
+        for_blocks(keep, blocks)
     names = [chunk.names for chunk in edges] + [chunk.names for chunk in vertices]
     tables = [base[_window(n, first)] for n in names]
     return _Numbering([ids], [base], tables, kept)

@@ -56,7 +56,7 @@ class Names:
         if self.first is None:
             return self, list(codes)
         (used,), codes = composite([[pa.array(each) for each in codes]])
-        ids = _shift(np.asarray(used), self.first, self.types[0])
+        ids = shift(np.asarray(used), self.first, self.types[0])
         return Names(self.types, len(ids), table=(ids,)), list(codes)
 
 
@@ -389,7 +389,7 @@ def common_type(types: Sequence[pa.DataType], where: str) -> pa.DataType:
     return {8: pa.int8(), 16: pa.int16(), 32: pa.int32(), 64: pa.int64()}[bits]
 
 
-def _shift(codes: np.ndarray, first: int, kind: pa.DataType) -> pa.Array:
+def shift(codes: np.ndarray, first: int, kind: pa.DataType) -> pa.Array:
     """The integers ``first + codes`` as an Arrow array of type ``kind``."""
     wide = np.uint64 if first > 2**63 - 2**33 else np.int64
     return pa.array(codes.astype(wide) + wide(first)).cast(kind)
@@ -397,7 +397,7 @@ def _shift(codes: np.ndarray, first: int, kind: pa.DataType) -> pa.Array:
 
 def shift_range(present: np.ndarray, first: int, kind: pa.DataType) -> pa.Array:
     """The integers ``first + i`` for every i that is ``present``."""
-    return _shift(np.flatnonzero(present), first, kind)
+    return shift(np.flatnonzero(present), first, kind)
 
 
 def bisect(column: pa.Array, value: Any, lo: int, hi: int, right: bool) -> int:

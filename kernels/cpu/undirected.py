@@ -101,6 +101,13 @@ def keep_once(lo, hi, offsets, marked, weight, rank, shift, tolerance, keep):
     for v in range(lo, hi):
         first, end = offsets[v], offsets[v + 1]
         vertex = np.uint64(v) + shift
+        twice = False
+        for e in range(first + 1, end):  # without branches, and mostly that is all
+            twice |= marked[e] >> _ONE == marked[e - 1] >> _ONE
+        if not twice:
+            for e in range(first, end):
+                keep[e] = True
+            continue
         while first < end:
             u = marked[first] >> _ONE
             middle = first

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import dask.dataframe as dd
 import pandas as pd
 import pyarrow as pa
 from graphs import BenchmarkGraph
@@ -17,6 +16,7 @@ from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.engine import load
 from dask_graphgpu.graphs import Graph
 from dask_graphgpu.io.output import write_parquet
+from dask_graphgpu.io.tables.read import read_table
 from dask_graphgpu.report import Report
 
 PAGERANK_ITERATIONS = HITS_ITERATIONS = 50
@@ -100,7 +100,7 @@ class Ours:
         self._built = self._lazy().persist()._input.held.compute()
 
     def _lazy(self) -> Graph:
-        return dd.read_parquet(self._graph.path).graph(directed=self._graph.directed)
+        return read_table(str(self._graph.path)).graph(directed=self._graph.directed)
 
     def kernel(self, algorithm: str, source: Any) -> Callable[[], Any]:
         """A run on the built graph; gives the answer in the order of the ids, both ends of edges as two arrays."""

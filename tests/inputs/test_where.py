@@ -201,9 +201,9 @@ def groups_read(monkeypatch):
     """Files and row groups that are read."""
     read, read_group = [], parquet.read_group
 
-    def counted(file, group, columns, path):
+    def counted(file, group, columns, path, **how):
         read.append((path.rsplit("/", 1)[-1], group, tuple(columns)))
-        return read_group(file, group, columns, path)
+        return read_group(file, group, columns, path, **how)
 
     monkeypatch.setattr(parquet, "read_group", counted)
     return read
