@@ -162,7 +162,8 @@ class _Slots:
         with self._lock:
             if self._newest.shape[1] <= more_than:
                 self._newest = np.zeros((len(self._newest), 2 * more_than), np.uint64)
-            return self._newest[shard]
+            slots: np.ndarray = self._newest[shard]
+            return slots
 
 
 class _Shard:
