@@ -18,6 +18,7 @@ from dask_graphgpu.cluster.on_scheduler import fail, free_locks, start_again
 from dask_graphgpu.cluster.wanted import watched
 from dask_graphgpu.errors import RankLost, RanksAborted
 from dask_graphgpu.interrupting import stopped_by
+from dask_graphgpu.partition.host_memory import kept
 
 if TYPE_CHECKING:
     from dask_graphgpu.exchange.joining import Address
@@ -203,6 +204,7 @@ def run_rank(meeting: Meeting, rank: int, function: Callable[..., Any], *argumen
     try:
         with (
             hurried(),
+            kept(),
             _told(worker, meeting),
             watched(worker, lambda: _unwanted(worker, opened.aborted)),
             Mesh(

@@ -4,11 +4,58 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import os
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
+
+# Options of glibc's `mallopt`, and variables that set them when a process starts: bytes of free memory from which on
+# it goes back to the system at once, and of an allocation from which on the system is asked for it alone.
+_TRIM, _MMAP = -1, -3
+_SET_BY = {_TRIM: "MALLOC_TRIM_THRESHOLD_", _MMAP: "MALLOC_MMAP_THRESHOLD_"}
+_KEPT = {_TRIM: 1 << 30, _MMAP: 1 << 25}  # the latter is the most that glibc takes
+_ALONE = 1 << 17  # what `_MMAP` is where only `_TRIM` is set
+
+_lock = threading.Lock()
+_inside = 0  # how many are in `kept`
+
+
+@contextmanager
+def kept() -> Iterator[None]:
+    """Keep what is freed inside for what is asked for next, and give it back at the end.
+
+    Dask has workers give memory back at once. A build on ranks asks for arrays of some MB again and again, each of
+    which would be pages that the system has to clear anew. Where nobody has asked for that the C library keeps
+    memory by itself, and nothing is done.
+    """
+    global _inside
+    given = os.environ.get(_SET_BY[_TRIM], "")
+    if not given.isdecimal() or int(given) >= _KEPT[_TRIM] or _mallopt() is None:
+        yield
+        return
+    with _lock:
+        _inside += 1
+        _set(_KEPT)
+    try:
+        yield
+    finally:
+        with _lock:
+            _inside -= 1
+            if not _inside:
+                alone = os.environ.get(_SET_BY[_MMAP], "")
+                _set({_TRIM: int(given), _MMAP: int(alone) if alone.isdecimal() else _ALONE})
+        give_back()
+
+
+def _set(options: dict[int, int]) -> None:
+    mallopt = _mallopt()
+    assert mallopt is not None
+    for option, value in options.items():
+        mallopt(option, value)
 
 
 def give_back() -> None:
@@ -23,8 +70,15 @@ def give_back() -> None:
 @functools.cache
 def _trim() -> Callable[[int], Any]:
     """``malloc_trim`` of glibc; of other C libraries nothing is asked."""
+    return _of_glibc("malloc_trim") or (lambda _: 0)
+
+
+@functools.cache
+def _mallopt() -> Callable[[int, int], Any] | None:
+    return _of_glibc("mallopt") if _of_glibc("malloc_trim") else None
+
+
+def _of_glibc(name: str) -> Callable[..., Any] | None:
+    """A function of the C library; None where it has no such one."""
     library: Any = ctypes.CDLL(None) if sys.platform == "linux" else None
-    if not hasattr(library, "malloc_trim"):
-        return lambda _: 0
-    trim: Callable[[int], Any] = library.malloc_trim
-    return trim
+    return getattr(library, name, None)

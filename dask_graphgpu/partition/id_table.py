@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dask_graphgpu.errors import InvalidEdges
 from dask_graphgpu.kernels import cpu as kernels
-from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
-from dask_graphgpu.partition.string_entries import WORDS, StringEntries, buffers
+from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks, num_threads
+from dask_graphgpu.partition.string_entries import EntryRoom, buffers
 from dask_graphgpu.partition.string_order import ascending
 
 _AT_ONCE = 1 << 17  # strings that are dealt to the shards together: they stay in the caches
 _SHARD = 1 << 15  # strings that are worth a shard
+_SHARDS = 4  # of a thread
 _MOST_SHARDS = 64
 _EIGHTS = np.arange(0, 8 * _AT_ONCE + 1, 8)  # where strings of eight bytes start
 _SIGN = np.uint64(1 << 63)
@@ -48,7 +48,8 @@ class IdTable:
 
     A hash table in shards, which one thread at a time enters strings into. Of a string of up to 16 bytes the entry
     has all bytes; those of a longer one are copied, so that arrays may go. An integer is the string of its eight bytes,
-    the highest first.
+    the highest first. Entries of all shards lie in the same large arrays, and so do their slots: the system gives
+    these large pages, so that an access in no order is not also a look for the page.
     Cost: a random access for each string of an array, asked for ahead; 32 bytes, 11 to 22 more for slots, and
     what is longer than 16 for each distinct one.
 
@@ -61,10 +62,12 @@ class IdTable:
     """
 
     def __init__(self, expected: int, kind: Any) -> None:
-        shards = min(max(expected // _SHARD, 2), _MOST_SHARDS)
+        shards = min(max(expected // _SHARD, 2), _SHARDS * num_threads(), _MOST_SHARDS)
         self.kind = kind
         self._bits = (shards - 1).bit_length()
-        self._shards = [_Shard() for _ in range(1 << self._bits)]
+        room, slots = EntryRoom(expected), _Slots(1 << self._bits)
+        self._room = room
+        self._shards = [_Shard(room, slots, s) for s in range(1 << self._bits)]
         self._next = 0
         self._spare: list[Any] = []  # arrays to deal strings in, which threads use again
 
@@ -111,9 +114,7 @@ class IdTable:
         while left:
             s = left.popleft()
             part = int(bounds[s]), int(bounds[s + 1]), dealt, order, offsets, data, lo
-            if part[0] == part[1] or self._shards[s].number(
-                *part, codes, self._bits, s, wait=busy > len(left)
-            ):
+            if part[0] == part[1] or self._shards[s].number(*part, codes, wait=busy > len(left)):
                 busy = 0
             else:
                 left.append(s)
@@ -126,10 +127,10 @@ class IdTable:
         That is done where they are. Not ``in_order``: in any order. The table is at its end then.
         """
         shards, self._shards = self._shards, []
-        arrays = [shard.given_away() for shard in shards]
-        entries = StringEntries.of(arrays, self._bits, shards)
+        entries = self._room.filled([shard.unused() for shard in shards], shards)
+        del shards
         rows = ascending(entries) if in_order else entries.rows
-        places = np.empty((max(map(len, arrays)) // WORDS) << self._bits, np.uint32)
+        places = np.empty(self._room.claimed, np.uint32)
         for_blocks(kernels.string_sort.invert, even_blocks(len(rows), work=4), rows, places)
         for each in codes:
             for_blocks(kernels.string_table.rename, even_blocks(len(each), work=4), each, places)
@@ -149,16 +150,32 @@ def _sortable(values: np.ndarray) -> np.ndarray:
     return values.astype(np.int64).view(np.uint64) ^ _SIGN
 
 
+class _Slots:
+    """The slots of all shards, those of one size in one array."""
+
+    def __init__(self, shards: int) -> None:
+        self._lock = threading.Lock()
+        self._newest = np.zeros((shards, 1 << 6), np.uint64)
+
+    def of(self, shard: int, more_than: int = 0) -> np.ndarray:
+        """Those of a shard, empty ones; more than it has."""
+        with self._lock:
+            if self._newest.shape[1] <= more_than:
+                self._newest = np.zeros((len(self._newest), 2 * more_than), np.uint64)
+            slots: np.ndarray = self._newest[shard]
+            return slots
+
+
 class _Shard:
     """The strings whose hashes begin alike: slots of a hash table, entries, and the bytes of long strings."""
 
-    def __init__(self) -> None:
+    def __init__(self, room: EntryRoom, slots: _Slots, number: int) -> None:
         self._lock = threading.Lock()
-        # How many strings are known, and bytes used of the last text: the kernel writes them with the rest, so that
-        # whatever interrupts Python leaves a table that is whole.
-        self._state = np.zeros(2, np.int64)
-        self._slots = np.zeros(1 << 6, np.uint64)
-        self._entries = np.empty(WORDS * 48, np.uint64)
+        # How many strings are known, bytes used of the last text, and the next row for an entry and the end of those
+        # for it: the kernel writes them with the rest, so that whatever interrupts Python leaves a table that is whole.
+        self._state = np.zeros(4, np.int64)
+        self._room, self._all_slots, self._number = room, slots, number
+        self._slots = slots.of(number)
         self._texts = [np.empty(0, np.uint8)]  # bytes of long strings
 
     def number(
@@ -171,8 +188,6 @@ class _Shard:
         data: int,
         first: int,
         codes: np.ndarray,
-        bits: int,
-        shard: int,
         *,
         wait: bool,
     ) -> bool:
@@ -185,36 +200,30 @@ class _Shard:
         try:
             while True:
                 lo = kernels.string_table.number(
-                    lo, hi, dealt, order, offsets, data, first, self._slots, self._entries,
-                    self._state, self._texts[-1], codes, bits, shard,
+                    lo, hi, dealt, order, offsets, data, first, self._slots, self._room.starts,
+                    self._room.bits, self._state, self._texts[-1], codes,
                 )  # fmt: skip
                 if lo == hi:
                     return True
-                if self._state[0] == min(len(self._slots) // 4 * 3, len(self._entries) // WORDS):
-                    self._grow(bits)
-                    continue
-                at = first + int(order[lo])
-                needed = int(offsets[at + 1]) - int(offsets[at])
-                larger = max(min(2 * len(self._texts[-1]), 1 << 24), needed, 1 << 12)
-                self._texts.append(np.empty(larger, np.uint8))
-                self._state[1] = 0
+                if self._state[0] == len(self._slots) // 4 * 3:
+                    self._grow()
+                elif self._state[2] == self._state[3]:
+                    self._state[2:] = self._room.claim()
+                else:
+                    at = first + int(order[lo])
+                    needed = int(offsets[at + 1]) - int(offsets[at])
+                    larger = max(min(2 * len(self._texts[-1]), 1 << 24), needed, 1 << 12)
+                    self._texts.append(np.empty(larger, np.uint8))
+                    self._state[1] = 0
         finally:
             self._lock.release()
 
-    def _grow(self, bits: int) -> None:
-        if 2 * len(self._slots) << bits > 1 << 32:
-            raise InvalidEdges(
-                "the edges have more than 3,000,000,000 different strings as ids; number them first, or give the graph "
-                "to several ranks"
-            )
-        slots = np.zeros(2 * len(self._slots), np.uint64)
-        entries = np.empty(WORDS * (len(slots) // 4 * 3), np.uint64)
+    def _grow(self) -> None:
+        slots = self._all_slots.of(self._number, len(self._slots))
         kernels.string_table.rebuild(self._slots, slots)
-        entries[: len(self._entries)] = self._entries
-        self._entries = entries
         self._slots = slots  # last: where memory runs out before, nothing has changed
 
-    def given_away(self) -> np.ndarray:
-        """The entries; the slots go."""
+    def unused(self) -> tuple[int, int]:
+        """The first row that no entry has, and the end of those claimed for it; the slots go."""
         self._slots = np.empty(0, np.uint64)
-        return self._entries[: WORDS * self._state[0]]
+        return int(self._state[2]), int(self._state[3])

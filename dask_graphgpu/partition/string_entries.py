@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from dask_graphgpu.errors import InvalidEdges
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.csr import at_ends
 
 WORDS = 4  # of an entry
 _MANY = 1 << 16  # ids that are taken by threads
+_FEW_BITS, _MANY_BITS = 14, 20  # entries of an array
+_CLAIMED = 1 << 10  # rows that a shard gets at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,8 +28,10 @@ class StringEntries:
 
     Attributes
     ----------
-    starts : uint64, shape (1 << bits,)
+    starts : uint64
         Addresses of the arrays of entries.
+    bits
+        An array has ``1 << bits`` entries.
     rows : uint32
         Of all strings.
     held
@@ -36,27 +43,75 @@ class StringEntries:
     rows: np.ndarray
     held: Any
 
-    @classmethod
-    def of(cls, arrays: Sequence[np.ndarray], bits: int, held: Any) -> StringEntries:
-        """All of arrays of entries."""
-        starts = np.array([each.ctypes.data for each in arrays], np.uint64)
-        sizes = [len(each) // WORDS for each in arrays]
-        rows = np.empty(sum(sizes), np.uint32)
-        first = np.concatenate([[0], np.cumsum(sizes)])
-
-        def name(lo: int, hi: int) -> None:
-            for number in range(lo, hi):
-                every = np.arange(sizes[number], dtype=np.uint32)
-                rows[first[number] : first[number + 1]] = (every << np.uint32(bits)) + number
-
-        for_blocks(name, np.arange(len(sizes) + 1))
-        return cls(starts, np.uint64(bits), rows, held)
-
     def take(self, rows: np.ndarray) -> pa.Array:
         """The strings of some rows, large strings."""
         blocks, given = even_blocks(len(rows), work=8), (rows, self.starts, self.bits)
         sums = for_blocks(kernels.strings.lengths, blocks, *given)
         return _written(kernels.strings.copy, blocks, sums, *given)
+
+
+class EntryRoom:
+    """Rows for entries of strings, which several threads claim, some at a time.
+
+    Parameters
+    ----------
+    expected
+        How many entries may come: arrays are of 32 MB, which get large pages as they fill, or of half a MB where few
+        may.
+
+    Attributes
+    ----------
+    starts, bits
+        As of `StringEntries`.
+    claimed : int
+        How many rows have been given out.
+    """
+
+    def __init__(self, expected: int) -> None:
+        self.bits = np.uint64(_MANY_BITS if expected > 1 << _FEW_BITS else _FEW_BITS)
+        self.starts = np.zeros((1 << 32) >> int(self.bits), np.uint64)
+        self.claimed = 0
+        self._arrays: list[np.ndarray] = []
+        self._lock = threading.Lock()
+
+    def claim(self) -> tuple[int, int]:
+        """The first of the next rows, and their end.
+
+        Raises
+        ------
+        InvalidEdges
+            There are no more numbers for rows.
+        """
+        with self._lock:
+            first, end = self.claimed, self.claimed + _CLAIMED
+            if end >= 1 << 32:
+                raise InvalidEdges(
+                    "the edges have more than 4,200,000,000 different strings as ids; number them first, or give the "
+                    "graph to several ranks"
+                )
+            if first >> int(self.bits) == len(self._arrays):
+                made = np.empty(WORDS << int(self.bits), np.uint64)
+                self.starts[len(self._arrays)] = made.ctypes.data
+                self._arrays.append(made)
+            self.claimed = end
+            return first, end
+
+    def filled(self, unused: Sequence[tuple[int, int]], held: Any) -> StringEntries:
+        """All entries, but for some of the rows: the first and the end of each part without any."""
+        cuts = sorted({0, self.claimed, *(row for part in unused for row in part)})
+        lacking = {first for first, end in unused if first < end}
+        parts = [part for part in pairwise(cuts) if part[0] not in lacking]
+        rows = np.empty(sum(end - first for first, end in parts), np.uint32)
+        at = 0
+        for first, end in parts:
+            blocks = even_blocks(end - first, work=1)
+            for_blocks(_count_up, blocks, rows[at : at + end - first], first)
+            at += end - first
+        return StringEntries(self.starts, self.bits, rows, (self._arrays, held))
+
+
+def _count_up(lo: int, hi: int, rows: np.ndarray, first: int) -> None:
+    rows[lo:hi] = np.arange(first + lo, first + hi, dtype=np.uint32)
 
 
 def taken(ids: pa.Array, places: np.ndarray) -> pa.Array:

@@ -6,14 +6,14 @@ import numpy as np
 
 from dask_graphgpu.kernels.compile import inner, jit
 from dask_graphgpu.kernels.cpu.fingerprint import mixed
-from dask_graphgpu.kernels.cpu.prefetch import prefetch
+from dask_graphgpu.kernels.cpu.prefetch import prefetch, prefetch_at
 from dask_graphgpu.kernels.cpu.strings import (
     ADDRESS,
     FIRST,
     LAST,
     LENGTH,
     SHORT,
-    WORDS,
+    entry,
     first_word,
     last_word,
     load64,
@@ -67,25 +67,26 @@ def deal(lo, hi, offsets, data, shift, hashes, bounds, dealt, order):
 
 @jit
 def number(
-    lo, hi, dealt, order, offsets, data, first, slots, entries, state, text, codes, bits, shard
+    lo, hi, dealt, order, offsets, data, first, slots, starts, bits, state, text, codes
 ):  # fmt: skip
     """Give the dealt strings ``lo`` to ``hi`` of a shard their codes, the rows of their entries.
 
-    A slot is 0, or a number plus one above the low bits of a hash; at most three quarters of the slots are taken.
-    What is longer than an entry holds is copied to ``text``. ``state`` has how many strings are known, and how much of
-    the text is used. Stops where there is no room, and returns which string is next. ``first`` : where those dealt
-    begin in the array.
+    A slot is 0, or a row plus one above the low bits of a hash; at most three quarters of the slots are taken.
+    What is longer than an entry holds is copied to ``text``. ``state`` has how many strings are known, how much of
+    the text is used, and the next row and the end of those that may be filled. Stops where there is no room, and
+    returns which string is next. ``first`` : where those dealt begin in the array.
     """
     mask = np.uint64(slots.size - 1)
-    room = min(slots.size // 4 * 3, entries.size // np.int64(WORDS))
-    known, used, next_ = state[0], state[1], hi
+    room = slots.size // 4 * 3
+    known, used, row, end, next_ = state[0], state[1], state[2], state[3], hi
     base, to = np.uint64(data), np.uint64(text.ctypes.data)
     for k in range(lo, hi):
         if k + _SLOT_AHEAD < hi:
             prefetch(slots, dealt[k + _SLOT_AHEAD] & mask)
         if k + _ENTRY_AHEAD < hi:
             likely = slots[dealt[k + _ENTRY_AHEAD] & mask] >> _HALF
-            prefetch(entries, WORDS * (likely - _ONE))
+            prefetch_at(entry(starts, bits, max(likely, _ONE) - _ONE))
+            prefetch_at(base + np.uint64(offsets[first + order[k + _ENTRY_AHEAD]]))
         h = dealt[k]
         i = first + order[k]
         address, length = base + np.uint64(offsets[i]), np.uint64(offsets[i + 1] - offsets[i])
@@ -93,17 +94,24 @@ def number(
         s = h & mask
         while slots[s] != 0:
             if slots[s] & _LOW == h & _LOW:
-                at = WORDS * ((slots[s] >> _HALF) - _ONE)
+                at = entry(starts, bits, (slots[s] >> _HALF) - _ONE)
                 if (
-                    entries[at + FIRST] == head
-                    and entries[at + LAST] == tail
-                    and entries[at + LENGTH] == length
-                    and (length <= SHORT or same_middle(entries[at + ADDRESS], address, length))
+                    load64(at + _EIGHT * FIRST) == head
+                    and load64(at + _EIGHT * LAST) == tail
+                    and load64(at + _EIGHT * LENGTH) == length
+                    and (
+                        length <= SHORT
+                        or same_middle(load64(at + _EIGHT * ADDRESS), address, length)
+                    )
                 ):
                     break
             s = (s + _ONE) & mask
         if slots[s] == 0:
-            if known >= room or (length > SHORT and used + np.int64(length) > text.size):
+            if (
+                known >= room
+                or row == end
+                or (length > SHORT and used + np.int64(length) > text.size)
+            ):
                 next_ = k
                 break
             if length > SHORT:
@@ -114,15 +122,16 @@ def number(
                 store64(to + np.uint64(used) + length - _EIGHT, tail)
                 address = to + np.uint64(used)
                 used += np.int64(length)
-            at = WORDS * np.uint64(known)
-            entries[at + FIRST] = head
-            entries[at + LAST] = tail
-            entries[at + ADDRESS] = address
-            entries[at + LENGTH] = length
+            at = entry(starts, bits, row)
+            store64(at + _EIGHT * FIRST, head)
+            store64(at + _EIGHT * LAST, tail)
+            store64(at + _EIGHT * ADDRESS, address)
+            store64(at + _EIGHT * LENGTH, length)
             known += 1
-            slots[s] = (np.uint64(known) << _HALF) | (h & _LOW)
-        codes[i] = (((slots[s] >> _HALF) - _ONE) << np.uint64(bits)) + np.uint64(shard)
-    state[0], state[1] = known, used
+            row += 1
+            slots[s] = (np.uint64(row) << _HALF) | (h & _LOW)
+        codes[i] = (slots[s] >> _HALF) - _ONE
+    state[0], state[1], state[2] = known, used, row
     return next_
 
 

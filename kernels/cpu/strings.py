@@ -3,8 +3,8 @@
 Of up to sixteen bytes the first two words are the whole string, and nobody asks where it is. Words
 have the first byte lowest; those of fewer than eight bytes end in zeros, and the second one is 0.
 
-Entries are in several arrays, whose number is ``1 << bits`` and whose addresses are ``starts``. Row
-``(i << bits) + a`` is entry i of array a.
+Entries are in several arrays, each of ``1 << bits``, whose addresses are ``starts``. Row ``(a << bits) + i`` is entry i
+of array a.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from numba.extending import intrinsic
 from dask_graphgpu.kernels.compile import inner, jit
 from dask_graphgpu.kernels.cpu.prefetch import prefetch, prefetch_at
 
-WORDS = np.uint64(4)  # of an entry
 BYTES = np.uint64(32)
 FIRST, LAST, ADDRESS, LENGTH = map(np.uint64, range(4))
 
@@ -136,8 +135,8 @@ def same_middle(a, b, length):
 @inner
 def entry(starts, bits, row):
     """Where the entry of a row is."""
-    arrays = (_ONE << bits) - _ONE
-    return starts[np.uint64(row) & arrays] + BYTES * (np.uint64(row) >> bits)
+    within = (_ONE << bits) - _ONE
+    return starts[np.uint64(row) >> bits] + BYTES * (np.uint64(row) & within)
 
 
 @inner
