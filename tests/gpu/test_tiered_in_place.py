@@ -100,19 +100,14 @@ def weighted(scale, directed, kind, least=0):
 @pytest.mark.parametrize("kind", [None, "uint8", "float64"])
 def test_communities(kind, monkeypatch):
     """Levels on the device, and read in place, whose edges are joined in many parts."""
-    joined, add = [], levels._Joining.add
-    monkeypatch.setattr(
-        levels._Joining, "add", lambda *given: joined.append(given[0]) or add(*given)
-    )
-    placed, of = [], levels.Elsewhere.of
-    monkeypatch.setattr(levels.Elsewhere, "of", lambda *given: placed.append(1) or of(*given))
+    joined, add = [], levels._Rows.add
+    monkeypatch.setattr(levels._Rows, "add", lambda *given: joined.append(given[0]) or add(*given))
     for directed in (False, True):
         view = weighted(8, directed, kind)
         for limit in ("1MB", 40_000):
             same(limit, "louvain", view, 1.0, 5)
             same(limit, "leiden", view, 1.0, 5, 2)
     assert max(Counter(map(id, joined)).values()) >= 4
-    assert placed
     labels, _ = gpu.louvain(view, 1.0, 5, Report("test"))
     found, modularity = within(40_000, "smaller_communities", view, labels, 20, 1.0, 5, 2)[0]
     wanted, other = gpu.smaller_communities(view, labels, 20, 1.0, 5, 2, Report("test"))

@@ -11,6 +11,7 @@ import numpy as np
 from dask_graphgpu.engine.gpu.copies import to_host
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.host import room
+from dask_graphgpu.engine.gpu.pinned import fill
 from dask_graphgpu.engine.gpu.run_cache import RunCache
 from dask_graphgpu.engine.tiered.disk import limit_of
 from dask_graphgpu.partition.csr import Adjacency
@@ -100,11 +101,12 @@ class Elsewhere:
         return in_place(self._taken[-1][:size])
 
     def of(self, parts: Sequence[np.ndarray], dtype: Any) -> Any:
-        """Some arrays one behind another, in memory that goes with the result."""
-        made = self._kept.empty(sum(map(len, parts)), dtype)
-        if parts:
-            np.concatenate(parts, out=made)
-        return in_place(made)
+        """Some arrays one behind another; until `give_back`."""
+        made, place = self(sum(map(len, parts)), dtype), 0
+        for part in parts:
+            fill(self._taken[-1][place : place + len(part)], part)
+            place += len(part)
+        return made
 
     def give_back(self) -> None:
         """Leave what was lent to later runs; after the last kernel."""
