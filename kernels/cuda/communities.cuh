@@ -279,6 +279,20 @@ __device__ Found choice_of_block(const Graph &graph, ID v, ID own, const BlockRo
 struct Step {
     uint64 smalls, larges; // vertices that are looked at
     uint64 small, large;   // those of them that were taken
+    uint64 moved;          // and that are in another group now
+
+    // Whether there is anything to do, after the barrier behind the list, for all threads alike: on
+    // small levels, and in late rounds, most of the time goes into barriers.
+    __device__ __forceinline__ bool any() const { return fresh(&smalls) + fresh(&larges) > 0; }
+
+    // By all lanes of a warp; `any_moved` is asked behind the next barrier.
+    __device__ __forceinline__ void add_moved(uint64 number) {
+        number = warp_sum(number);
+        if (lane() == 0 && number > 0)
+            atomicAdd(&moved, number);
+    }
+
+    __device__ __forceinline__ bool any_moved() const { return fresh(&moved) > 0; }
 };
 
 // Lists the vertices of a class that wanted(v) holds for: those of few neighbours from the front,

@@ -89,6 +89,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 3)
             },
             [](ID) {});
         grid_sync(barrier);
+        if (!step->any())
+            continue;
         auto destination = [&](ID v, auto choose) {
             ID own = graph.label(v), within = community[v];
             double scaled = __dmul_rn(scale, (double)degree[v]);
@@ -123,10 +125,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 3)
                     found[place] = to;
             });
         grid_sync(barrier);
+        uint64 now = 0;
         for_each_listed(todo, n, step, [&](uint64 place, ID v) {
             ID own = graph.label(v), to = found[place];
             if (to == NOBODY)
                 return;
+            ++now;
             part[v] = to;
             joined[v] = (uint8)(turn + 1);
             alone[own] = 0;
@@ -134,7 +138,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 3)
             atomicAdd(part_degree + to, degree[v]);
             part_degree[own] = 0;
         });
+        step->add_moved(now);
         grid_sync(barrier);
+        if (!step->any_moved())
+            continue;
         // What was between a part and those who joined it is within it now, what is between those
         // who joined it never was outside, and the rest of theirs is.
         for_listed_sums(

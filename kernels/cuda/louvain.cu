@@ -211,6 +211,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 3)
                 },
                 [&](ID v) { was[v] = NOBODY; });
             grid_sync(barrier);
+            ++step_number;
+            if (!step->any())
+                continue;
             for_listed(
                 todo, n, step,
                 [&](uint64 place, ID v) {
@@ -229,6 +232,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 3)
                         found[place] = to;
                 });
             grid_sync(barrier);
+            uint64 now = 0;
             for_each_listed(todo, n, step, [&](uint64 place, ID v) {
                 ID own = community[v], to = found[place];
                 if (to == own) {
@@ -239,9 +243,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 3)
                 atomicAdd(totals + to, degree[v]);
                 community[v] = to;
                 was[v] = own;
-                ++moved;
+                ++now;
             });
+            moved += now;
+            step->add_moved(now);
             grid_sync(barrier);
+            if (!step->any_moved())
+                continue;
             for_listed_edges(
                 graph, todo, step, [&](uint64 place) { return found[place] != NOBODY; },
                 [&](uint64 place, ID v, OFFSET edge) {
@@ -258,7 +266,6 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 3)
                         active[u] = 1;
                 });
             grid_sync(barrier);
-            ++step_number;
         }
         moved = warp_sum(moved);
         edges = warp_sum(edges);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import cupy
@@ -48,6 +49,11 @@ class Level:
         """For the types of this level."""
         types = integer_types(self.neighbours.dtype, self.offsets.dtype)
         return cuda(source, defines={**types, "SUM": c_type(self.loops.dtype)}).kernel(name)
+
+    @cached_property
+    def longest(self) -> int:
+        """Edges of the longest row."""
+        return int(elements.lengths(self.offsets).max())
 
     @property
     def edges(self) -> tuple[Any, Any, Any]:
@@ -169,7 +175,7 @@ def modularity_of(level: Level, labels: Any, total: int, resolution: float) -> f
 
 def far_slots(level: Level, blocks: int, far_bytes: int) -> int:
     """Slots of a block's table in global memory; 0 when shared memory takes all rows."""
-    longest = int(elements.lengths(level.offsets).max())
+    longest = level.longest
     if 2 * longest <= SHARED_SLOTS:
         return 0
     room = far_bytes // (blocks * (level.neighbours.itemsize + level.degree.itemsize))
