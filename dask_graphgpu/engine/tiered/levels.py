@@ -105,7 +105,7 @@ class _Rows:
         self.bits = max((number - 1).bit_length(), 1)
         self._starts, self._known = cupy.empty(number + 1, np.uint64), 0
         self._most, self._size, self._elsewhere = most, 0, elsewhere
-        self._columns = [elsewhere(most // 2, each) for each in (np.uint32, kind)]
+        self._columns = [elsewhere.lasting(most // 2, each) for each in (np.uint32, kind)]
 
     def add(self, level: Level, keys: Any, weights: Any, upto: int) -> None:
         """Add the rows of all communities below ``upto`` that are not there."""
@@ -127,7 +127,7 @@ class _Rows:
         self._known, self._size = upto, end
 
     def _larger(self, column: Any) -> Any:
-        made = self._elsewhere(self._most, column.dtype)
+        made = self._elsewhere.lasting(self._most, column.dtype)
         made[: self._size] = column[: self._size]
         return made
 
