@@ -114,7 +114,7 @@ def leiden(
         if refines and all_true(alike(labels, before)):
             break
     if finer is not None:
-        if parts and all_true(moves.named(parts[-1]) == labels):
+        if parts and all_true(alike(moves.named(parts[-1]), labels)):
             parts.pop()
         finer += parts
     return labels

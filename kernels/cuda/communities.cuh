@@ -279,20 +279,38 @@ __device__ Found choice_of_block(const Graph &graph, ID v, ID own, const BlockRo
 struct Step {
     uint64 smalls, larges; // vertices that are looked at
     uint64 small, large;   // those of them that were taken
+    uint64 moved;          // and that are in another group now
+
+    // Whether there is anything to do, after the barrier behind the list, for all threads alike: on
+    // small levels, and in late rounds, most of the time goes into barriers.
+    __device__ __forceinline__ bool any() const { return fresh(&smalls) + fresh(&larges) > 0; }
+
+    // By all lanes of a warp; `any_moved` is asked behind the next barrier.
+    __device__ __forceinline__ void add_moved(uint64 number) {
+        number = warp_sum(number);
+        if (lane() == 0 && number > 0)
+            atomicAdd(&moved, number);
+    }
+
+    __device__ __forceinline__ bool any_moved() const { return fresh(&moved) > 0; }
 };
 
 // Lists the vertices of a class that wanted(v) holds for: those of few neighbours from the front,
-// the others from the back. Returns the thread's part of their edges.
-template <typename Wanted>
+// the others from the back; calls before(v) for those of the class before. Returns the thread's
+// part of their edges.
+template <typename Wanted, typename Before>
 __device__ uint64 list_class(const Graph &graph, uint32 turn, uint64 salt, ID *todo, ID *slots,
-                             Step *step, Wanted wanted) {
+                             Step *step, Wanted wanted, Before before) {
     ID *mine = slots + warp_in_block() * 2 * HELD;
     WarpBuffer smalls(mine, &step->smalls, todo);
     WarpBuffer larges(mine + HELD, &step->larges, todo + (graph.n - 1), -1);
     uint64 edges = 0;
     for (uint64 first = warp_rank() * WARP; first < graph.n; first += num_warps() * WARP) {
         uint64 v = first + lane();
-        bool is = v < graph.n && class_of(graph.label((ID)v), salt) == turn && wanted((ID)v);
+        uint32 its = v < graph.n ? class_of(graph.label((ID)v), salt) : CLASSES;
+        bool is = its == turn && wanted((ID)v);
+        if (its + 1 == turn)
+            before((ID)v);
         OFFSET size = is ? graph.offsets[v + 1] - graph.offsets[v] : (OFFSET)0;
         edges += size;
         smalls.append(is && size < LARGE, (ID)v);
@@ -393,14 +411,49 @@ __device__ __forceinline__ void for_listed_sums(const Graph &graph, const ID *to
             by(i, lane(), WARP);
 }
 
-// Calls visit(v, edge) for all edges, by all threads of the grid.
+// Of values that a warp has read side by side, WARP at a time, those that each lane has in
+// succession; all lanes have to call it.
+template <typename T> __device__ __forceinline__ void in_succession(T (&values)[CHUNK]) {
+    static_assert(WARP % CHUNK == 0, "a lane's are read at once");
+    T read[CHUNK];
+#pragma unroll
+    for (uint32 j = 0; j < CHUNK; ++j)
+        read[j] = values[j];
+#pragma unroll
+    for (uint32 k = 0; k < CHUNK; ++k) {
+#pragma unroll
+        for (uint32 j = 0; j < CHUNK; ++j) {
+            T there = __shfl_sync(FULL_WARP, read[j], lane() * CHUNK % WARP + k);
+            if (lane() * CHUNK / WARP == j)
+                values[k] = there;
+        }
+    }
+}
+
+// Calls visit(v, u, weight) for all edges, by all threads of the grid. A warp reads what lies side
+// by side, as memory beyond the link is read in whole lines only so; a thread has CHUNK edges in
+// succession, so that most of them are of one row.
 template <typename Visit>
 __device__ __forceinline__ void for_all_edges(const Graph &graph, Visit visit) {
     uint64 size = graph.num_edges();
-    for (uint64 first = thread_rank() * CHUNK; first < size; first += num_threads() * CHUNK) {
+    for (uint64 first = warp_rank() * WARP * CHUNK; first < size;
+         first += num_warps() * WARP * CHUNK) {
+        ID near[CHUNK];
+        SUM weight[CHUNK];
+#pragma unroll
+        for (uint32 j = 0; j < CHUNK; ++j) {
+            uint64 e = first + j * WARP + lane();
+            near[j] = e < size ? graph.neighbours[e] : 0;
+            weight[j] = graph.weight == nullptr ? 1 : e < size ? graph.weight[e] : 0;
+        }
+        in_succession(near);
+        if (graph.weight != nullptr)
+            in_succession(weight);
+        uint64 begin = first + lane() * CHUNK;
         RowOf row_of = {graph.offsets, graph.n, 0, false};
-        uint64 end = first + CHUNK < size ? first + CHUNK : size;
-        for (uint64 e = first; e < end; ++e)
-            visit((ID)row_of(e), (OFFSET)e);
+#pragma unroll
+        for (uint32 k = 0; k < CHUNK; ++k)
+            if (begin + k < size)
+                visit((ID)row_of(begin + k), near[k], weight[k]);
     }
 }

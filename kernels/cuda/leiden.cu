@@ -27,14 +27,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 2)
     Graph graph = {offsets, neighbours, weight, nullptr, nullptr, rank, n};
     ID row = 0;
     SUM all = 0;
-    for_all_edges(graph, [&](ID v, OFFSET edge) {
+    for_all_edges(graph, [&](ID v, ID u, SUM w) {
         if (v != row && all > 0) {
             atomicAdd(cut + graph.label(row), all);
             all = 0;
         }
         row = v;
-        ID u = neighbours[edge];
-        all += u != v && community[u] == community[v] ? graph.weight_of(edge) : 0;
+        all += u != v && community[u] == community[v] ? w : 0;
     });
     if (all > 0)
         atomicAdd(cut + graph.label(row), all);
@@ -81,12 +80,17 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 3)
         Step *step = state->steps + turn % 3;
         if (blockIdx.x == 0 && threadIdx.x == 0)
             state->steps[(turn + 1) % 3] = Step{};
-        list_class(graph, turn, salt, todo, label, step, [&](ID v) {
-            ID own = graph.label(v);
-            return alone[own] && cut[own] > 0 &&
-                   parts.well_connected(own, scale, totals[community[v]]);
-        });
+        list_class(
+            graph, turn, salt, todo, label, step,
+            [&](ID v) {
+                ID own = graph.label(v);
+                return alone[own] && cut[own] > 0 &&
+                       parts.well_connected(own, scale, totals[community[v]]);
+            },
+            [](ID) {});
         grid_sync(barrier);
+        if (!step->any())
+            continue;
         auto destination = [&](ID v, auto choose) {
             ID own = graph.label(v), within = community[v];
             double scaled = __dmul_rn(scale, (double)degree[v]);
@@ -121,10 +125,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 3)
                     found[place] = to;
             });
         grid_sync(barrier);
+        uint64 now = 0;
         for_each_listed(todo, n, step, [&](uint64 place, ID v) {
             ID own = graph.label(v), to = found[place];
             if (to == NOBODY)
                 return;
+            ++now;
             part[v] = to;
             joined[v] = (uint8)(turn + 1);
             alone[own] = 0;
@@ -132,7 +138,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 3)
             atomicAdd(part_degree + to, degree[v]);
             part_degree[own] = 0;
         });
+        step->add_moved(now);
         grid_sync(barrier);
+        if (!step->any_moved())
+            continue;
         // What was between a part and those who joined it is within it now, what is between those
         // who joined it never was outside, and the rest of theirs is.
         for_listed_sums(
@@ -163,9 +172,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 2)
         bool changed = false;
         if (blockIdx.x == 0 && threadIdx.x == 0)
             state->changed[(sweep + 1) % 3] = 0;
-        for_all_edges(graph, [&](ID v, OFFSET edge) {
-            ID u = neighbours[edge];
-            if (u == v || community[u] != community[v] || graph.weight_of(edge) == 0)
+        for_all_edges(graph, [&](ID v, ID u, SUM w) {
+            if (u == v || community[u] != community[v] || w == 0)
                 return;
             ID low = fresh(root + u), high = fresh(root + v);
             if (low >= high)

@@ -10,6 +10,8 @@
 //   move      a level.
 //   measure   what the modularity of some communities is made of.
 //   crossing  keys of the edges between communities, to be sorted, and what they weigh.
+//   crossing_of  the same of some edges, of rows in another order.
+//   row_starts  where keys of some communities begin.
 //   smallest  the smallest rank of each community.
 
 #include "communities.cuh"
@@ -25,7 +27,7 @@ constexpr uint8 FIXED = 2;
 
 struct Round {
     uint64 moved;
-    uint64 within;  // weight of edges within communities
+    uint64 within;  // weight of edges within communities, or what it gains, modulo 2**64
     uint64 squares; // of the communities' parts of the whole, in 2**-62
 };
 
@@ -53,12 +55,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 2)
             atomicAdd(degree + row, all);
         within = all = 0;
     };
-    for_all_edges(graph, [&](ID v, OFFSET edge) {
+    for_all_edges(graph, [&](ID v, ID u, SUM w) {
         if (v != row)
             give();
         row = v;
-        bool loop = neighbours[edge] == v;
-        SUM w = graph.weight_of(edge) * (loop ? times : (SUM)1);
+        bool loop = u == v;
+        w *= loop ? times : (SUM)1;
         all += w;
         within += loop ? w : 0;
     });
@@ -73,17 +75,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 2)
             atomicAdd(totals + community[v], degree[v]);
 }
 
-// Adds to the round what modularity is made of.
-__device__ __noinline__ void add_modularity(const Graph &graph, const ID *community,
-                                            const SUM *totals, double total, Round *round) {
-    uint64 within = 0, squares = 0;
-    for_all_edges(graph, [&](ID v, OFFSET edge) {
-        ID u = graph.neighbours[edge];
-        if (u != v && community[u] == community[v])
-            within += graph.weight_of(edge);
-    });
-    for (uint64 v = thread_rank(); v < graph.n; v += num_threads()) {
-        within += graph.loops[v];
+// Adds to a round: the weight within communities, or what it gains, and the squares.
+__device__ __forceinline__ void add_to_round(uint64 within, uint64 n, const SUM *totals,
+                                             double total, Round *round) {
+    uint64 squares = 0;
+    for (uint64 v = thread_rank(); v < n; v += num_threads()) {
         double part = (double)totals[v] / total;
         squares += (uint64)(part * part * 0x1p62);
     }
@@ -95,10 +91,22 @@ __device__ __noinline__ void add_modularity(const Graph &graph, const ID *commun
     }
 }
 
-__device__ __forceinline__ double modularity_of(const Round *round, double total,
+// Adds to the round what modularity is made of, of all edges.
+__device__ __noinline__ void add_modularity(const Graph &graph, const ID *community,
+                                            const SUM *totals, double total, Round *round) {
+    uint64 within = 0;
+    for_all_edges(graph, [&](ID v, ID u, SUM w) {
+        within += u != v && community[u] == community[v] ? w : 0;
+    });
+    for (uint64 v = thread_rank(); v < graph.n; v += num_threads())
+        within += graph.loops[v];
+    add_to_round(within, graph.n, totals, total, round);
+}
+
+__device__ __forceinline__ double modularity_of(uint64 within, const Round *round, double total,
                                                 double resolution) {
     double expected = __dmul_rn(resolution, (double)fresh(&round->squares) * 0x1p-62);
-    return __dsub_rn((double)fresh(&round->within) / total, expected);
+    return __dsub_rn((double)within / total, expected);
 }
 
 // `round` is zero before.
@@ -147,11 +155,12 @@ struct Moving {
 };
 
 // `community`: labels at first, and at the end those of the last round; `best` those of the highest
-// modularity. `active`: whether to look at a vertex, or FIXED.
+// modularity. `active`: whether to look at a vertex, or FIXED. `was`: labels before the step, of
+// those that moved in it.
 extern "C" __global__ void __launch_bounds__(BLOCK, 3)
     move(const OFFSET *offsets, const ID *neighbours, const SUM *weight, const SUM *loops,
          const SUM *degree, const ID *rank, uint64 n, double total, double resolution, uint64 salt,
-         ID *far_label, SUM *far_sum, uint32 far_slots, uint8 *active, ID *todo, ID *found,
+         ID *far_label, SUM *far_sum, uint32 far_slots, uint8 *active, ID *todo, ID *found, ID *was,
          ID *community, ID *best, SUM *totals, State *state) {
     __shared__ ID label[SLOTS];
     __shared__ SUM sum[SLOTS];
@@ -176,26 +185,35 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 3)
         best[v] = community[v];
     add_modularity(graph, community, totals, total, &state->rounds[2]);
     grid_sync(barrier);
-    double reached = modularity_of(&state->rounds[2], total, resolution);
+    uint64 within = fresh(&state->rounds[2].within);
+    double reached = modularity_of(within, &state->rounds[2], total, resolution);
     uint64 step_number = 0, rounds = 0;
     bool goes_on = true;
     while (goes_on) {
         Round *round = state->rounds + rounds % 3;
         if (leads)
             state->rounds[(rounds + 1) % 3] = Round{};
-        uint64 moved = 0, edges = 0;
+        uint64 moved = 0, edges = 0, gained = 0;
+        for (uint64 v = thread_rank(); v < n; v += num_threads())
+            was[v] = NOBODY;
         Moving moving = {community, totals, resolution / total, mixed(salt + rounds), 0};
         for (; moving.turn < CLASSES; ++moving.turn) {
             Step *step = state->steps + step_number % 3;
             if (leads)
                 state->steps[(step_number + 1) % 3] = Step{};
-            edges += list_class(graph, moving.turn, moving.salt, todo, label, step, [&](ID v) {
-                bool is = active[v] == 1;
-                if (is)
-                    active[v] = 0;
-                return is;
-            });
+            edges += list_class(
+                graph, moving.turn, moving.salt, todo, label, step,
+                [&](ID v) {
+                    bool is = active[v] == 1;
+                    if (is)
+                        active[v] = 0;
+                    return is;
+                },
+                [&](ID v) { was[v] = NOBODY; });
             grid_sync(barrier);
+            ++step_number;
+            if (!step->any())
+                continue;
             for_listed(
                 todo, n, step,
                 [&](uint64 place, ID v) {
@@ -214,6 +232,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 3)
                         found[place] = to;
                 });
             grid_sync(barrier);
+            uint64 now = 0;
             for_each_listed(todo, n, step, [&](uint64 place, ID v) {
                 ID own = community[v], to = found[place];
                 if (to == own) {
@@ -223,19 +242,30 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 3)
                 atomicAdd(totals + own, (SUM)0 - degree[v]);
                 atomicAdd(totals + to, degree[v]);
                 community[v] = to;
-                ++moved;
+                was[v] = own;
+                ++now;
             });
+            moved += now;
+            step->add_moved(now);
             grid_sync(barrier);
+            if (!step->any_moved())
+                continue;
             for_listed_edges(
                 graph, todo, step, [&](uint64 place) { return found[place] != NOBODY; },
                 [&](uint64 place, ID v, OFFSET edge) {
                     ID u = neighbours[edge];
-                    if (u != v && community[u] != found[place] && graph.weight_of(edge) > 0 &&
-                        active[u] == 0)
+                    SUM w = graph.weight_of(edge);
+                    if (u == v || w == 0)
+                        return;
+                    ID to = community[u], before = was[u];
+                    bool stays = before == NOBODY;
+                    uint64 gain = to == found[place] ? w : 0;
+                    gain -= (stays ? to : before) == was[v] ? w : 0;
+                    gained += stays ? 2 * gain : gain; // of the other direction, too
+                    if (to != found[place] && active[u] == 0)
                         active[u] = 1;
                 });
             grid_sync(barrier);
-            ++step_number;
         }
         moved = warp_sum(moved);
         edges = warp_sum(edges);
@@ -243,9 +273,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 3)
             atomicAdd(&round->moved, moved);
             atomicAdd(&state->edges, edges);
         }
-        add_modularity(graph, community, totals, total, round);
+        add_to_round(gained, n, totals, total, round);
         grid_sync(barrier);
-        double now = modularity_of(round, total, resolution);
+        within += fresh(&round->within);
+        double now = modularity_of(within, round, total, resolution);
         goes_on = fresh(&round->moved) > 0 && now > reached + LEAST_ROUND;
         if (now > reached) {
             reached = now;
@@ -292,6 +323,41 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 2)
                 weights[place] = weight[begin + j];
             ++place;
         }
+    }
+}
+
+// Of rows in an order, which end at `ends` one behind another: edges `low` to `high`.
+extern "C" __global__ void __launch_bounds__(BLOCK, 2)
+    crossing_of(const OFFSET *offsets, const ID *neighbours, const SUM *weight, const int64 *order,
+                const uint64 *ends, uint64 n, uint64 low, uint64 high, const ID *community,
+                uint32 bits, uint64 *keys, SUM *weights, uint64 *size) {
+    for (uint64 first = low + warp_rank() * WARP; first < high; first += num_warps() * WARP) {
+        uint64 i = first + lane(), from = 0, to = 0;
+        SUM w = 0;
+        if (i < high) {
+            uint64 row = upper_bound(ends + 1, n, i);
+            ID v = (ID)order[row];
+            uint64 edge = offsets[v] + (i - ends[row]);
+            from = community[v];
+            to = community[neighbours[edge]];
+            w = weight == nullptr ? (SUM)1 : weight[edge];
+        }
+        bool crosses = from != to && w > 0;
+        uint64 place = warp_places(crosses, size);
+        if (crosses) {
+            keys[place] = from << bits | to;
+            weights[place] = w;
+        }
+    }
+}
+
+// Where the sorted keys begin of communities from `first` on, behind so many others.
+extern "C" __global__ void __launch_bounds__(BLOCK, 2)
+    row_starts(const uint64 *keys, uint64 size, uint32 bits, uint64 first, uint64 number,
+               uint64 before, uint64 *starts) {
+    for (uint64 i = thread_rank(); i < number; i += num_threads()) {
+        uint64 below = first + i == 0 ? 0 : upper_bound(keys, size, ((first + i) << bits) - 1);
+        starts[first + i] = before + below;
     }
 }
 

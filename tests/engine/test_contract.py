@@ -81,6 +81,8 @@ def stands(module, name):
     for node in body:
         if isinstance(node, ast.FunctionDef) and node.name == name:
             return called(node), module
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name:
+            return of_a_class(module, name), module
     imports = [node for node in body if isinstance(node, ast.ImportFrom)]
     for node in imports:
         if name in {each.name for each in node.names}:
@@ -93,6 +95,25 @@ def stands(module, name):
     if module != SHORTCUTS:
         return stands(SHORTCUTS, name)
     raise AssertionError(f"{module} has no {name}")
+
+
+def of_a_class(module, name):
+    """How a method is called of the class that a module has or imports, and of which it makes one."""
+    body = tree(module).body
+    (made,) = (
+        node.value.func.id
+        for node in body
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
+        if ast.unparse(node.targets[0]).startswith("_") and isinstance(node.value.func, ast.Name)
+    )
+    for node in body:
+        if isinstance(node, ast.ImportFrom) and made in {each.name for each in node.names}:
+            body = tree(node.module).body
+    (owner,) = (node for node in body if isinstance(node, ast.ClassDef) and node.name == made)
+    (method,) = (
+        node for node in owner.body if isinstance(node, ast.FunctionDef) and node.name == name
+    )
+    return called(method)[1:]
 
 
 @pytest.mark.parametrize("engine", [*ENGINES, "interpret"])

@@ -10,6 +10,7 @@ import pytest
 from made_graphs import MadeGraph, edgeless, random_small, rmat, star
 
 from dask_graphgpu.engine import cpu, gpu, tiered
+from dask_graphgpu.engine.gpu.run_cache import RunCache
 from dask_graphgpu.engine.similarity import Similarity
 from dask_graphgpu.engine.tiered import levels
 from dask_graphgpu.errors import LimitTooSmall
@@ -100,24 +101,32 @@ def weighted(scale, directed, kind, least=0):
 @pytest.mark.parametrize("kind", [None, "uint8", "float64"])
 def test_communities(kind, monkeypatch):
     """Levels on the device, and read in place, whose edges are joined in many parts."""
-    joined, add = [], levels._Joining.add
-    monkeypatch.setattr(
-        levels._Joining, "add", lambda *given: joined.append(given[0]) or add(*given)
-    )
-    placed, of = [], levels.Elsewhere.of
-    monkeypatch.setattr(levels.Elsewhere, "of", lambda *given: placed.append(1) or of(*given))
+    joined, add = [], levels._Rows.add
+    monkeypatch.setattr(levels._Rows, "add", lambda *given: joined.append(given[0]) or add(*given))
     for directed in (False, True):
         view = weighted(8, directed, kind)
         for limit in ("1MB", 40_000):
             same(limit, "louvain", view, 1.0, 5)
             same(limit, "leiden", view, 1.0, 5, 2)
     assert max(Counter(map(id, joined)).values()) >= 4
-    assert placed
     labels, _ = gpu.louvain(view, 1.0, 5, Report("test"))
     found, modularity = within(40_000, "smaller_communities", view, labels, 20, 1.0, 5, 2)[0]
     wanted, other = gpu.smaller_communities(view, labels, 20, 1.0, 5, 2, Report("test"))
     assert modularity == other
     assert [each.tolist() for each in found] == [each.tolist() for each in wanted]
+
+
+def test_levels_leave_their_memory_to_later_ones_and_runs(monkeypatch):
+    made, empty = [], RunCache.empty
+    monkeypatch.setattr(
+        RunCache, "empty", lambda self, size, dtype: made.append(size) or empty(self, size, dtype)
+    )
+    view, asked = weighted(8, True, None), []
+    for _ in range(2):
+        within(40_000, "leiden", view, 1.0, 5, 2)
+        asked.append(sum(made))
+        made.clear()
+    assert asked[1] < asked[0] / 4
 
 
 def test_pairs_of_vertices_in_batches():

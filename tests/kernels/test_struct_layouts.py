@@ -92,7 +92,7 @@ WHOLE = [
     ("gpu/near_far.py", "_LISTS", "near_far.cuh", "Lists"),
     ("device_ranks/near_far.py", "_AGREED", "near_far_ranks.cu", "Agreed"),
     ("device_ranks/by_level.py", "_PART", "by_level.cu", "Part"),
-    ("gpu/louvain.py", "_ROUND", "louvain.cu", "Round"),
+    ("gpu/community_levels.py", "_ROUND", "louvain.cu", "Round"),
 ]
 
 

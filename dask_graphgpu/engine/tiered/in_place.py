@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import cupy
@@ -11,6 +13,7 @@ import numpy as np
 from dask_graphgpu.engine.gpu.copies import to_host
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.host import room
+from dask_graphgpu.engine.gpu.pinned import Lent, fill
 from dask_graphgpu.engine.gpu.run_cache import RunCache
 from dask_graphgpu.engine.tiered.disk import limit_of
 from dask_graphgpu.partition.csr import Adjacency
@@ -93,6 +96,9 @@ class Elsewhere:
     def __init__(self, view: View) -> None:
         self._kept = RunCache.of(DeviceView.of(view))
         self._taken: list[np.ndarray] = []
+        self._back: deque[np.ndarray] = (
+            deque()
+        )  # not taken back at once: who let them go may hold a lock
 
     def __call__(self, size: int, dtype: Any) -> Any:
         """An array of so many items, whatever is in them; until `give_back`."""
@@ -100,17 +106,31 @@ class Elsewhere:
         return in_place(self._taken[-1][:size])
 
     def of(self, parts: Sequence[np.ndarray], dtype: Any) -> Any:
-        """Some arrays one behind another, in memory that goes with the result."""
-        made = self._kept.empty(sum(map(len, parts)), dtype)
-        if parts:
-            np.concatenate(parts, out=made)
+        """Some arrays one behind another, as of `lasting`."""
+        made, place = self._lent(sum(map(len, parts)), dtype), 0
+        for part in parts:
+            fill(made[place : place + len(part)], part)
+            place += len(part)
         return in_place(made)
+
+    def lasting(self, size: int, dtype: Any) -> Any:
+        """As a call, but as long as anybody has it: later ones, of this run or others, may get the memory then."""
+        return in_place(self._lent(size, dtype))
+
+    def _lent(self, size: int, dtype: Any) -> np.ndarray:
+        while self._back:
+            self._kept.give_back(self._back.popleft())
+        if not size:
+            return np.empty(0, dtype)
+        whole = self._kept.take(size, dtype)
+        return np.asarray(Lent(whole[:size], partial(self._back.append, whole)))
 
     def give_back(self) -> None:
         """Leave what was lent to later runs; after the last kernel."""
-        for array in self._taken:
+        for array in (*self._taken, *self._back):
             self._kept.give_back(array)
         self._taken = []
+        self._back.clear()
 
 
 def read_in_place(view: View, work: Callable[[View], Any], vertex: int = 0) -> Any:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import cupy
 import numpy as np
 
-from dask_graphgpu.engine.gpu.louvain import Level, joined_keys, totals
+from dask_graphgpu.engine.gpu import launch
+from dask_graphgpu.engine.gpu.community_levels import Level, joined_keys, totals
+from dask_graphgpu.engine.gpu.community_levels import aggregated as aggregated_at_once
 from dask_graphgpu.engine.gpu.row_sums import sums_before
 from dask_graphgpu.engine.tiered.in_place import Elsewhere
-from dask_graphgpu.partition.device import elements
-from dask_graphgpu.partition.device.arrays import add_at, count, offset_type, segments
+from dask_graphgpu.partition.device import building, elements
+from dask_graphgpu.partition.device.arrays import offset_type, segments
 from dask_graphgpu.partition.device.memory import free_bytes, require
 
-# Bytes of an entry on its way to a key, beside its weight, which is there three times.
+# Bytes of an entry while its key is sorted, beside its weight, which is there three times.
 _ENTRY, _WEIGHTS = 72, 3
 
 _VERTEX = 40  # bytes of the order of vertices, ends of their rows, and rows of the result
@@ -27,102 +29,121 @@ _SHARE = 4  # the part of what is left on the device that a level may take there
 
 
 def aggregated(level: Level, labels: Any, number: int, elsewhere: Elsewhere) -> Level:
-    """A vertex for each of ``number`` labels; as `engine.gpu.louvain.aggregated`.
+    """A vertex for each of ``number`` labels; as `engine.gpu.community_levels.aggregated`.
 
     Notes
     -----
-    Rows are read in the order of the communities of their vertices, some entries at a time. So those of a community
-    come together, and are a row of the result as soon as another one's come.
+    Where not all entries fit the device at once, rows are read in the order of the communities of their vertices, some
+    entries at a time. So those of a community come together, and are a row of the result as soon as another one's
+    come.
     """
-    joining, size = _Joining(level, labels, number), _ENTRY + _WEIGHTS * level.degree.itemsize
-    edges, beside = len(level.neighbours), len(level) * _VERTEX
+    kind, edges = level.degree.dtype, len(level.neighbours)
+    size, beside = _ENTRY + _WEIGHTS * kind.itemsize, len(level) * _VERTEX
+    room = max((free_bytes() - beside) * 3 // 4 // size, _LEAST)
+    if edges <= room // 2:
+        return aggregated_at_once(level, labels, number)
     require(beside + _LEAST * size, "joining vertices to communities")
     order = cupy.argsort(labels)
-    ends = cupy.zeros(len(level) + 1, np.int64)
-    ends[1:] = cupy.cumsum(cupy.diff(level.offsets)[order], dtype=np.int64)
-    step = max((free_bytes() - beside) * 3 // 4 // size, _LEAST)
-    for low in range(0, edges, step):
-        span = low, min(low + step, edges)
-        bounds = cupy.asarray(np.array(span))
-        first = int(cupy.searchsorted(ends, bounds[:1], side="right")[0]) - 1
-        last = int(cupy.searchsorted(ends, bounds[1:])[0])
-        joining.add(order[first:last], ends[first : last + 1], *span)
-    return joining.level(elsewhere)
+    ends = elements.offsets_of(elements.gathered(elements.lengths(level.offsets), order), np.uint64)
+    cuts = np.append(np.arange(0, edges, room, dtype=np.uint64), np.uint64(edges))
+    row = elements.first_not_below(ends[1:], cupy.asarray(cuts[1:]), np.int64)  # the last one
+    communities = elements.gathered(elements.gathered(labels, order), row).tolist()
+    rows = _Rows(number, edges, kind, elsewhere)
+    rest = cupy.empty(0, np.uint64), cupy.empty(0, kind)  # of the last community so far
+    for span, community in zip(pairwise(cuts.tolist()), communities, strict=True):
+        keys, weights = _crossing(level, labels, (order, ends), span, rows.bits, rest)
+        split = cupy.asarray(np.array([community << rows.bits], np.uint64))
+        place = int(elements.first_not_below(keys, split, np.int64)[0])
+        rows.add(level, keys[:place], weights[:place], community)
+        rest = keys[place:], weights[place:]
+    rows.add(level, *rest, number + 1)
+    return rows.level(level, labels)
 
 
-class _Joining:
-    """Rows of the result, made from those of vertices in the order of their labels."""
+def _crossing(
+    level: Level,
+    labels: Any,
+    rows: tuple[Any, Any],
+    span: tuple[int, int],
+    bits: int,
+    rest: tuple[Any, Any],
+) -> tuple[Any, Any]:
+    """Sorted keys of pairs of communities, and what edges between them weigh, with the ``rest`` of those before.
 
-    def __init__(self, level: Level, labels: Any, number: int) -> None:
-        self._level, self._labels, self._number = level, labels, number
-        self._bits = np.uint64(max((number - 1).bit_length(), 1))
-        self._lengths, self._sums = (cupy.zeros(number, np.uint64) for _ in range(2))
-        self._neighbours: list[np.ndarray] = []
-        self._weights: list[np.ndarray] = []
-        kind = level.degree.dtype
-        self._rest = cupy.empty(0, np.uint64), cupy.empty(0, kind)  # of the last community so far
+    ``rows``: their order and ends. ``span``: from which edge to which.
+    """
+    (low, high), before, kind = span, len(rest[0]), level.degree.dtype
+    most = before + high - low
+    keys, weights = cupy.empty(most, np.uint64), cupy.empty(most, kind)
+    keys[:before], weights[:before] = rest
+    size = elements.filled(cupy, 1, before, np.uint64)
+    launch.flat(
+        level.kernel("crossing_of"), high - low,
+        (
+            *level.edges, *rows, np.uint64(len(level)), np.uint64(low), np.uint64(high), labels,
+            np.uint32(bits), keys, weights, size,
+        ),
+        threads=launch.THREADS,
+    )  # fmt: skip
+    found = int(size[0])
+    if not found:
+        return keys[:0], weights[:0]
+    keys, joined = joined_keys(keys[:found], weights[:found])
+    return keys, elements.converted(joined, kind)
 
-    def add(self, rows: Any, ends: Any, low: int, high: int) -> None:
-        """Take entries of the rows of some vertices, which end at ``ends`` one behind another: from low to high."""
-        level, labels, kind = self._level, self._labels, self._level.degree.dtype
-        edges = high - low
-        row = segments(cupy.clip(ends, low, high) - low, edges, np.int64)
-        place = cupy.arange(low, high, dtype=np.int64)
-        place += (level.offsets[rows].astype(np.int64) - ends[:-1])[row]
-        weight = cupy.ones(edges, kind) if level.weight is None else level.weight[place]
-        source = labels[rows][row].astype(np.uint64)
-        target = labels[level.neighbours[place]].astype(np.uint64)
-        del place, row
-        crosses = (source != target) & (weight > 0)
-        keys = ((source << self._bits) | target)[crosses]
-        del source, target
-        keys = cupy.concatenate([self._rest[0], keys])
-        weight = cupy.concatenate([self._rest[1], weight[crosses]])
-        if not len(keys):
-            return
-        keys, joined = joined_keys(keys, weight)
-        joined = elements.converted(joined, kind)
-        last = keys >> self._bits == labels[rows[-1:]].astype(np.uint64)
-        self._rest = keys[last], joined[last]
-        self._put(keys[~last], joined[~last])
 
-    def _put(self, keys: Any, weights: Any) -> None:
-        """Keep rows that are complete."""
-        if not len(keys):
-            return
-        source = (keys >> self._bits).astype(np.int64)
-        self._lengths += count(source, self._number).astype(np.uint64)
-        add_at(self._sums, source, weights.astype(np.uint64))
-        target = keys & ((np.uint64(1) << self._bits) - np.uint64(1))
-        self._neighbours.append(cupy.asnumpy(target.astype(np.uint32)))
-        self._weights.append(cupy.asnumpy(weights))
+class _Rows:
+    """Rows of a level, which come in their order, in pinned memory.
 
-    def level(self, elsewhere: Elsewhere) -> Level:
-        """The result: on the device if that is not much, else in pinned memory."""
-        self._put(*self._rest)
-        edges, kind = sum(map(len, self._neighbours)), self._level.degree.dtype
-        starts = cupy.zeros(self._number + 1, offset_type(edges))
-        starts[1:] = cupy.cumsum(self._lengths, dtype=starts.dtype)
-        put = elsewhere.of
-        if edges * (4 + kind.itemsize) * _SHARE <= free_bytes():
-            put = _on_device
-        neighbours, weights = put(self._neighbours, np.uint32), put(self._weights, kind)
-        degree = totals(self._level, self._labels, self._number)
-        loops = degree - self._sums.astype(kind)
+    Attributes
+    ----------
+    bits : int
+        Of a community in a key.
+    """
+
+    def __init__(self, number: int, most: int, kind: Any, elsewhere: Elsewhere) -> None:
+        self.bits = max((number - 1).bit_length(), 1)
+        self._starts, self._known = cupy.empty(number + 1, np.uint64), 0
+        self._most, self._size, self._elsewhere = most, 0, elsewhere
+        self._columns = [elsewhere.lasting(most // 2, each) for each in (np.uint32, kind)]
+
+    def add(self, level: Level, keys: Any, weights: Any, upto: int) -> None:
+        """Add the rows of all communities below ``upto`` that are not there."""
+        number, size = upto - self._known, len(keys)
+        launch.flat(
+            level.kernel("row_starts"), number,
+            (
+                keys, np.uint64(size), np.uint32(self.bits), np.uint64(self._known),
+                np.uint64(number), np.uint64(self._size), self._starts,
+            ),
+            threads=launch.THREADS,
+        )  # fmt: skip
+        end = self._size + size
+        if end > len(self._columns[0]):  # all edges of the level before, at most
+            self._columns = [self._larger(column) for column in self._columns]
+        neighbours, kept = (column[self._size : end] for column in self._columns)
+        building.neighbours_of_keys(keys, self.bits, neighbours)
+        kept[:] = weights
+        self._known, self._size = upto, end
+
+    def _larger(self, column: Any) -> Any:
+        made = self._elsewhere.lasting(self._most, column.dtype)
+        made[: self._size] = column[: self._size]
+        return made
+
+    def level(self, level: Level, labels: Any) -> Level:
+        """The result: on the device if that is not much, else where it is."""
+        neighbours, weights = (column[: self._size] for column in self._columns)
+        if (neighbours.nbytes + weights.nbytes) * _SHARE <= free_bytes():
+            neighbours, weights = neighbours.copy(), weights.copy()
+        starts = elements.converted(self._starts, offset_type(self._size))
+        degree = totals(level, labels, len(starts) - 1)
+        loops = elements.less(degree, elements.sums(weights, starts))
         return Level(starts, neighbours, weights, loops, degree, None)
 
 
-def _on_device(parts: Sequence[np.ndarray], dtype: Any) -> Any:
-    made = cupy.empty(sum(map(len, parts)), dtype)
-    place = 0
-    for part in parts:
-        made[place : place + len(part)] = cupy.asarray(part)
-        place += len(part)
-    return made
-
-
 def within(level: Level, labels: Any, chosen: Any, elsewhere: Elsewhere) -> Level:
-    """The edges within communities whose label is among the ``chosen``; as `engine.gpu.louvain.within`."""
+    """The edges within communities whose label is among the ``chosen``; as `engine.gpu.community_levels.within`."""
     neighbours: list[np.ndarray] = []
     weights: list[np.ndarray] = []
     offsets = level.offsets.astype(np.int64)

@@ -124,7 +124,13 @@ def rows_of_keys(
         "key_offsets", num_vertices + 1, keys, n, bits + below, num_vertices,
         column(offsets),
     )  # fmt: skip
-    layout = Struct((bits, below, 0, 0))
-    outputs = [column(each) for each in (neighbours, carried)]
-    _build("unpack_keys", n, keys, layout, n, *outputs)
+    neighbours_of_keys(keys, bits, neighbours, below, carried)
     return offsets, neighbours, carried
+
+
+def neighbours_of_keys(
+    keys: Any, bits: int, neighbours: Any, below: int = 0, carried: Any = None
+) -> None:
+    """Put the neighbours of keys, and what was packed below them, into arrays."""
+    outputs = [column(each) for each in (neighbours, carried)]
+    _build("unpack_keys", len(keys), keys, Struct((bits, below, 0, 0)), len(keys), *outputs)
