@@ -216,15 +216,14 @@ def test_rows_lie_where_they_are_made(monkeypatch):
 
 
 def test_partitions_of_several_sources():
-    """Which begin and end within the rows of a source."""
+    """Which begin and end within the rows of a source, of searches and of edges."""
     made = dd.from_pandas(frame(), npartitions=5)
     one, several = (made.graph(directed=False, engine="gpu", ranks=ranks) for ranks in (1, 2))
     for name, how in (("bfs", {"source": [3, 9, 30]}), ("k_core", {"k": 2})):
         found, expected = (getattr(graph, name)(**how) for graph in (several, one))
         lengths = found.map_partitions(len).compute()
         total = lengths.sum()
-        if name == "bfs":
-            assert lengths.tolist() == np.diff([i * total // 5 for i in range(6)]).tolist()
+        assert lengths.tolist() == np.diff([i * total // 5 for i in range(6)]).tolist()
         found, expected = (each.compute().reset_index(drop=True) for each in (found, expected))
         pd.testing.assert_frame_equal(found, expected)
 
