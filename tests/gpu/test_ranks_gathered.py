@@ -228,6 +228,19 @@ def test_partitions_of_several_sources():
         pd.testing.assert_frame_equal(found, expected)
 
 
+@pytest.mark.parametrize("npartitions", [1, 3, 4])
+def test_equal_edges_are_ordered_by_weight_through_partitions(npartitions):
+    """Also where a partition, and what a rank gives, ends among them."""
+    made = pd.DataFrame({"src": [0, 1] * 9, "dst": [1, 0] * 9, "weight": np.arange(18.0, 0, -1)})
+    parts = dd.from_pandas(made, npartitions=npartitions)
+    found, expected = (
+        parts.graph(engine=engine, ranks=ranks, duplicates="keep").k_core(k=1).compute()
+        for engine, ranks in (("gpu", 2), ("cpu", 1))
+    )
+    assert len(found) == 18
+    pd.testing.assert_frame_equal(found, expected)
+
+
 def test_more_sources_than_a_sweep_has(monkeypatch):
     """The ranks agree once, and each sweeps over the sources of its own rows, side by side with the other."""
     agreed, swept = [], {0: [], 1: []}
