@@ -65,7 +65,7 @@ def build(chunks: list[EdgeChunk], vertices: Sequence[VertexChunk], layout: Layo
     if not edges and not vertices:
         raise NoVertices
     fault = WeightFault.worst(chunk.fault for chunk in edges)
-    edges, vertices = _same_types(_same_columns(edges), vertices)
+    edges, vertices = _same_types(same_columns(edges), vertices)
     stage.say("numbering vertices")
     numbering = _number(edges, vertices)
     columns, tables, num_vertices = numbering.ids, numbering.tables, len(numbering.ids[0])
@@ -168,8 +168,8 @@ def _coo(chunk: EdgeChunk, table: np.ndarray, by: str) -> Coo:
     return Coo(*(ends if by == "source" else ends[::-1]), table, chunk.columns)
 
 
-def _same_columns(edges: list[EdgeChunk]) -> list[EdgeChunk]:
-    """Give what edges carry the types that hold every chunk's values."""
+def same_columns(edges: Sequence[Any]) -> list[Any]:
+    """Chunks of edges, in memory of the host or of a GPU, that carry types which hold the values of all."""
     kinds = {
         name: np.result_type(*(chunk.columns[name].dtype for chunk in edges))
         for name in (edges[0].columns if edges else ())

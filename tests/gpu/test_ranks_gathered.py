@@ -248,17 +248,29 @@ def test_rows_lie_where_they_are_made(monkeypatch):
 
 
 def test_partitions_of_several_sources():
-    """Which begin and end within the rows of a source."""
+    """Which begin and end within the rows of a source, of searches and of edges."""
     made = dd.from_pandas(frame(), npartitions=5)
     one, several = (made.graph(directed=False, engine="gpu", ranks=ranks) for ranks in (1, 2))
     for name, how in (("bfs", {"source": [3, 9, 30]}), ("k_core", {"k": 2})):
         found, expected = (getattr(graph, name)(**how) for graph in (several, one))
         lengths = found.map_partitions(len).compute()
         total = lengths.sum()
-        if name == "bfs":
-            assert lengths.tolist() == np.diff([i * total // 5 for i in range(6)]).tolist()
+        assert lengths.tolist() == np.diff([i * total // 5 for i in range(6)]).tolist()
         found, expected = (each.compute().reset_index(drop=True) for each in (found, expected))
         pd.testing.assert_frame_equal(found, expected)
+
+
+@pytest.mark.parametrize("npartitions", [1, 3, 4])
+def test_equal_edges_are_ordered_by_weight_through_partitions(npartitions):
+    """Also where a partition, and what a rank gives, ends among them."""
+    made = pd.DataFrame({"src": [0, 1] * 9, "dst": [1, 0] * 9, "weight": np.arange(18.0, 0, -1)})
+    parts = dd.from_pandas(made, npartitions=npartitions)
+    found, expected = (
+        parts.graph(engine=engine, ranks=ranks, duplicates="keep").k_core(k=1).compute()
+        for engine, ranks in (("gpu", 2), ("cpu", 1))
+    )
+    assert len(found) == 18
+    pd.testing.assert_frame_equal(found, expected)
 
 
 def test_more_sources_than_a_sweep_has(monkeypatch):

@@ -1,5 +1,6 @@
 """Rows of results on many ranks become the partitions that one rank gives."""
 
+import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
@@ -208,3 +209,13 @@ def test_each_partition_is_made_by_its_rank():
             pd.testing.assert_frame_equal(
                 made[rank_of(i, of, size)][i], empty_frame(columns, schema)
             )
+
+
+def test_edges_of_one_hub_are_in_all_partitions():
+    star = pd.DataFrame({"src": np.zeros(40, np.int64), "dst": np.arange(1, 41)})
+    graph = dd.from_pandas(star, npartitions=4).graph(directed=False, ranks=2)
+    for name in ("bridges", "biconnected_components", "minimum_spanning_forest"):
+        found = getattr(graph, name)()
+        assert found.map_partitions(len).compute().tolist() == [10] * 4
+        wanted = getattr(star.graph(directed=False), name)()
+        pd.testing.assert_frame_equal(found.compute(), wanted)

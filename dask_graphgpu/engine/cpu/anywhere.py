@@ -1,7 +1,5 @@
 """What serves every place of the host with one driver: memory, pages on disk, and ranks."""
 
-from dask_graphgpu.engine.cluster_shapes import cluster_batches as cluster_batches
-from dask_graphgpu.engine.cluster_shapes import cluster_shapes as cluster_shapes
 from dask_graphgpu.engine.cpu.bfs import bfs as bfs
 from dask_graphgpu.engine.cpu.biconnected import biconnected_edges as biconnected_edges
 from dask_graphgpu.engine.cpu.biconnected import bridges as bridges
@@ -24,8 +22,6 @@ from dask_graphgpu.engine.cpu.programs import run as run
 from dask_graphgpu.engine.cpu.spanning_forest import spanning_forest as spanning_forest
 from dask_graphgpu.engine.cpu.trusses import trussness as trussness
 from dask_graphgpu.engine.cpu.walks import random_walks as random_walks
-from dask_graphgpu.engine.directed_triangles import directed_triangles as directed_triangles
-from dask_graphgpu.engine.motif_counts import motif_counts as motif_counts
 from dask_graphgpu.engine.score_levels import components_at as components_at
 from dask_graphgpu.engine.simple_degrees import simple_degrees as simple_degrees
-from dask_graphgpu.engine.vertex_motifs import vertex_motifs as vertex_motifs
+from dask_graphgpu.engine.wherever import *

@@ -226,12 +226,23 @@ def _gather(view: RankView, link: DeviceLink) -> Gathered:
 
 
 def _some_in_order(first: Any, second: Any, bounds: tuple[int, int]) -> Any:
-    """What gives the edges between two places of those ordered by both ends: a slice where all are in order."""
+    """What gives the edges between two places of those ordered by both ends: a slice where all are in order.
+
+    Equal edges go together: whoever orders them by what they carry is to have all.
+    """
     key = first.astype(np.uint64) << np.uint64(32)
     key |= second.astype(np.uint64)
-    if bool((key[1:] >= key[:-1]).all()):
-        return slice(*bounds)
-    return cupy.argsort(key)[slice(*bounds)]
+    order = None
+    if not bool((key[1:] >= key[:-1]).all()):
+        order = cupy.argsort(key)
+        key = elements.gathered(key, order)
+    some = slice(
+        *(
+            int(cupy.searchsorted(key, key[at : at + 1])[0]) if at < len(key) else at
+            for at in bounds
+        )
+    )
+    return some if order is None else order[some]
 
 
 def _named(numbers: Any, out: Adjacency) -> tuple[Any, Any]:

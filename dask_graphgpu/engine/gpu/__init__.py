@@ -4,8 +4,6 @@ Of the engines it may import `cuda`.
 """
 
 from dask_graphgpu.engine.best_links import best_links
-from dask_graphgpu.engine.cluster_shapes import cluster_batches, cluster_shapes
-from dask_graphgpu.engine.directed_triangles import directed_triangles
 from dask_graphgpu.engine.gpu.betweenness import betweenness, edge_betweenness
 from dask_graphgpu.engine.gpu.bfs import bfs
 from dask_graphgpu.engine.gpu.biconnected import biconnected_edges, bridges, num_blocks
@@ -33,8 +31,7 @@ from dask_graphgpu.engine.gpu.strong_components import strong_components
 from dask_graphgpu.engine.gpu.triangles import neighbour_arcs, triangles
 from dask_graphgpu.engine.gpu.trusses import trussness
 from dask_graphgpu.engine.gpu.walks import random_walks
-from dask_graphgpu.engine.motif_counts import motif_counts
 from dask_graphgpu.engine.score_levels import components_at
 from dask_graphgpu.engine.shortcuts import of_engine as __getattr__
 from dask_graphgpu.engine.simple_degrees import simple_degrees
-from dask_graphgpu.engine.vertex_motifs import vertex_motifs
+from dask_graphgpu.engine.wherever import *

@@ -9,17 +9,14 @@ References
 """
 
 from dask_graphgpu.engine.best_links import best_links
-from dask_graphgpu.engine.cluster_shapes import cluster_batches, cluster_shapes
 from dask_graphgpu.engine.cpu.hyperball import hyperball
 from dask_graphgpu.engine.cpu.induced import edges_among
 from dask_graphgpu.engine.cpu.nearest import nearest
 from dask_graphgpu.engine.cpu.neighbor_sample import neighbor_sample
 from dask_graphgpu.engine.cpu.predecessors import path, predecessors
 from dask_graphgpu.engine.cpu.walks import random_walks
-from dask_graphgpu.engine.directed_triangles import directed_triangles
 from dask_graphgpu.engine.hybrid.bfs import bfs
 from dask_graphgpu.engine.hybrid.components import components
 from dask_graphgpu.engine.hybrid.programs import run
-from dask_graphgpu.engine.motif_counts import motif_counts
 from dask_graphgpu.engine.shortcuts import of_engine as __getattr__
-from dask_graphgpu.engine.vertex_motifs import vertex_motifs
+from dask_graphgpu.engine.wherever import *

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphgpu.partition.as_given import AsGiven
-from dask_graphgpu.partition.build import SAMPLE, dense_dtype
+from dask_graphgpu.partition.build import SAMPLE, dense_dtype, same_columns
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.device import elements
 from dask_graphgpu.partition.device.arrays import module_of
@@ -129,7 +129,7 @@ def build(
     began, stage = time.monotonic(), Stage("building", 2)
     stage.say("numbering vertices")
     carried = {name: column[:0] for chunk in chunks[:1] for name, column in chunk.columns.items()}
-    edges = _same_columns([chunk for chunk in chunks if len(chunk)])
+    edges = same_columns([chunk for chunk in chunks if len(chunk)])
     chunks.clear()
     vertices = [chunk for chunk in vertices if len(chunk)]
     if not edges and not vertices:
@@ -199,24 +199,6 @@ def of_numbered(
     else:
         rows, aside = undirected(num_vertices, runs, table.dtype, ids.rank)
     return DevicePartition(ids, rows, layout, columns, num_rows, as_given=aside)
-
-
-def _same_columns(edges: list[DeviceEdges]) -> list[DeviceEdges]:
-    """Give what edges carry the types that hold every chunk's values."""
-    kinds = {
-        name: np.result_type(*(chunk.columns[name].dtype for chunk in edges))
-        for name in (edges[0].columns if edges else ())
-    }
-    return [
-        replace(
-            chunk,
-            columns={
-                name: column.astype(kinds[name], copy=False)
-                for name, column in chunk.columns.items()
-            },
-        )
-        for chunk in edges
-    ]
 
 
 def _has_locality(sides: Sequence[tuple[Any, Any]], table: Any, num_vertices: int) -> bool:
