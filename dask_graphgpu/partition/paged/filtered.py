@@ -16,7 +16,7 @@ from dask_graphgpu.partition.filtered import SomeRows, fault_left, ids_left
 from dask_graphgpu.partition.ids import Names, VertexIds
 from dask_graphgpu.partition.paged.build import on_disk
 from dask_graphgpu.partition.paged.limits import in_memory_bytes
-from dask_graphgpu.partition.paged.rows import PagedPartition, edges_of, work_bytes
+from dask_graphgpu.partition.paged.rows import PagedPartition, edges_of
 from dask_graphgpu.partition.paged.sort import Edges, PagedAdjacency
 from dask_graphgpu.partition.paged.window import Window, even_spans
 from dask_graphgpu.partition.partition import Partition
@@ -122,9 +122,7 @@ def _on_disk(
 
     kinds = {name: each.dtype for name, each in given.columns.items()}
     held = partition.nbytes + place.nbytes + limits.window_bytes(2 * len(given.arrays))
-    made = on_disk(
-        edges, size, number, dtype, kinds, layout, given.folder, limits, work_bytes(held, given)
-    )
+    made = on_disk(edges, size, number, dtype, kinds, layout, given.folder, limits, held)
     names = Names(tuple(each.type for each in ids), size, table=tuple(ids), ascending=True)
     chunks = listed_vertices(about, names, place)
     values = vertex_columns(chunks, [np.arange(size, dtype=dtype)] * len(chunks), size)
