@@ -1,5 +1,6 @@
 """Louvain and Leiden of rows on disk: the answers of rows in memory, bit for bit, however little there is of it."""
 
+import re
 from itertools import product
 from unittest import mock
 
@@ -30,6 +31,7 @@ def settings(folder, limit):
 
 def same(frame, call, tmp_path, limit, **options):
     """Hold that a call gives on disk what it gives in memory."""
+    frame = pd.concat([frame, frame], ignore_index=True)  # so that it does not fit
     with dask.config.set({"graphgpu.host-memory-limit": None}):
         wanted = call(frame.graph(order="input", **options))
     with dask.config.set(settings(tmp_path, limit)), no_collector():
@@ -49,12 +51,12 @@ def test_answers_are_those_of_memory(tmp_path, many, directed, beside):
         mock.patch(f"{CPU}.paged_level._BESIDE", beside),
     ):
         leiden = lambda graph: graph.leiden(seed=4, max_size=200)  # noqa: E731
-        same(sparse(), leiden, tmp_path, "900kB", directed=directed)
+        same(sparse(), leiden, tmp_path, "1700kB", directed=directed)
         same(
             skewed(),
             lambda graph: graph.louvain(resolution=2),
             tmp_path,
-            "900kB",
+            "1700kB",
             directed=directed,
         )
 
@@ -66,7 +68,7 @@ def test_sums_of_weights_that_round_are_added_in_the_same_order(tmp_path, many):
     frame = skewed().assign(weight=rng.random(60_000))
     with mock.patch.multiple(f"{CPU}.louvain", MANY_OF_LOUVAIN=many, MANY_OF_LEIDEN=many):
         call = lambda graph: graph.leiden(max_iterations=1)  # noqa: E731
-        same(frame, call, tmp_path, "1700kB", directed=True)
+        same(frame, call, tmp_path, "2MB", directed=True)
 
 
 def test_a_start_and_levels(tmp_path):
@@ -77,7 +79,35 @@ def test_a_start_and_levels(tmp_path):
     kept = lambda graph: graph.leiden(initial=groups, fixed="stays", levels=True)  # noqa: E731
     for many in (ONE_BY_ONE, IN_BATCHES):
         with mock.patch.multiple(f"{CPU}.louvain", MANY_OF_LOUVAIN=many, MANY_OF_LEIDEN=many):
-            same(frame, kept, tmp_path, "900kB", directed=False)
+            same(frame, kept, tmp_path, "1700kB", directed=False)
+
+
+def read_within(frame, limit, tmp_path, method, **options):
+    """Bytes that a method reads of the disk within a limit."""
+    with dask.config.set(settings(tmp_path, limit)):
+        getattr(frame.graph(**options), method)()
+        return last_report().attrs["disk_bytes"]
+
+
+@pytest.mark.parametrize(("many", "directed"), [*product((ONE_BY_ONE, IN_BATCHES), (False, True))])
+@pytest.mark.parametrize("method", ["louvain", "leiden"])
+def test_the_limit_that_an_error_names_is_enough_and_not_slow(tmp_path, many, directed, method):
+    """The rows of hubs are long: where there is memory for one alone, few others come with a pass."""
+    rng = np.random.default_rng(5)
+    hubs = (2000 * rng.random(20_000) ** 2).astype(np.int64)
+    frame = pd.DataFrame({"src": hubs, "dst": rng.integers(0, 2000, 20_000)})
+    frame, rest = pd.concat([frame] * 9), (tmp_path, method)  # so often that it goes to disk
+    with (
+        mock.patch.multiple(f"{CPU}.louvain", MANY_OF_LOUVAIN=many, MANY_OF_LEIDEN=many),
+        mock.patch(f"{CPU}.in_batches.FEW", 3000),
+    ):
+        read = read_within(frame, "2200kB", *rest, directed=directed)
+        with pytest.raises(LimitTooSmall) as raised:
+            read_within(frame, "900kB", *rest, directed=directed)
+        named = int(re.search(r"needs ([\d,]+) bytes", str(raised.value))[1].replace(",", ""))
+        with pytest.raises(LimitTooSmall, match="communities of 2,000 vertices"):
+            read_within(frame, named * 9 // 10, *rest, directed=directed)
+        assert 0 < read < read_within(frame, named, *rest, directed=directed) < 2 * read
 
 
 def test_too_little_for_the_vertices_is_an_error(tmp_path):

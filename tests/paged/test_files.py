@@ -2,6 +2,7 @@
 
 import mmap
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from engines import on_one_cpu
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dask_graphgpu.errors import EngineUnavailable, SpillError
+from dask_graphgpu.errors import EngineUnavailable, LimitTooSmall, SpillError
 from dask_graphgpu.kernels.cpu.threads import num_threads
 from dask_graphgpu.partition.paged import window as windows
 from dask_graphgpu.partition.paged.files import PagedArray, PageWriter
@@ -434,3 +435,26 @@ def test_full_disk(tmp_path):
             if not subprocess.run(["umount", str(tmp_path)], check=False).returncode:
                 break
             time.sleep(0.1)
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_the_limit_that_a_build_names_is_the_least(tmp_path, directed):
+    """Rows of hubs that lie far apart, of which the longest is not the first to be sorted."""
+    rng, n = np.random.default_rng(1), 4000
+    hubs = np.concatenate([np.full(7000, 5), np.full(14_000, 3000), rng.integers(0, n, 90_000)])
+    frame = pd.DataFrame({"src": rng.permutation(hubs), "dst": rng.permutation(hubs)})
+
+    def build(limit):
+        with dask.config.set({
+            "graphgpu.host-memory-limit": limit,
+            "graphgpu.page-bytes": PAGE,
+            "graphgpu.spill-directories": str(tmp_path),
+        }):  # fmt: skip
+            return frame.graph(directed=directed).persist()
+
+    with pytest.raises(LimitTooSmall, match=r"a vertex with (14|2.),") as raised:
+        build("450kB")
+    named = int(re.search(r"needs ([\d,]+) bytes", str(raised.value))[1].replace(",", ""))
+    build(named)
+    with pytest.raises(LimitTooSmall, match="a vertex with"):
+        build(named * 9 // 10)

@@ -15,7 +15,7 @@ from dask_graphgpu.partition.csr import from_edges, offsets_of
 PIECE = 1 << 14
 
 # Bytes of an entry of the row of a piece, which may be that of a community, too.
-_OF_ENTRY = 24
+OF_ENTRY = 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,7 @@ def aggregated(level: Any, labels: np.ndarray, count: int) -> Any:
     found = np.empty(pieces, np.int64), np.empty(pieces), np.empty(pieces)
     lengths, loops, degree = np.empty(count, np.int64), np.empty(count), np.empty(count)
     made, left = level.above(count), None
-    for lo, hi, part in level.along(members, begins, _OF_ENTRY * spaces):
+    for lo, hi, part in level.along(members, begins, OF_ENTRY * spaces):
         carried = 0 if left is None else len(left.labels)
         number = carried + int(spaces[hi] - spaces[lo])
         rows = np.empty(number, labels.dtype), np.empty(number)
@@ -94,5 +94,6 @@ def aggregated(level: Any, labels: np.ndarray, count: int) -> Any:
             kernels.aggregating.compact, c + edge_blocks(offsets[c : stop + 1]), place, here, *rows,
             offsets, neighbours, weight,
         )  # fmt: skip
-        made.append(c, offsets[c : stop + 1], neighbours, weight)
+        made.append(c, offsets[c : stop + 1].copy(), neighbours, weight)
+        del rows, here, offsets, neighbours, weight  # before there are those of the next pieces
     return made.level(loops, degree)

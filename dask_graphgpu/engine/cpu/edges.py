@@ -177,6 +177,21 @@ class Paged:
             yield lo, hi, self.rows.among(arrays)
         self._note()
 
+    def in_groups(self, wanted: np.ndarray) -> Iterator[list[tuple[int, int, Adjacency]]]:
+        """As `over`, but few runs that are short are at hand together."""
+        chosen = np.flatnonzero(wanted)
+        spans = self._spans[chosen]
+        if not 1 < len(chosen) <= AT_ONCE or np.diff(spans).max() > self.rows.page_edges:
+            for one in self.over(wanted):
+                yield [one]
+            return
+        with self._window.passing(spans, len(spans), whole=True):
+            held = [self.rows.among(self._window.bring(i)) for i in range(len(spans))]
+            yield list(
+                zip(self.cuts[chosen].tolist(), self.cuts[chosen + 1].tolist(), held, strict=True)
+            )
+        self._note()
+
     def holding(self, marked: np.ndarray) -> np.ndarray:
         """Which runs have a marked row: bool, shape (runs,). ``marked`` : bool a vertex."""
         found: np.ndarray = np.logical_or.reduceat(marked, self.cuts[:-1])

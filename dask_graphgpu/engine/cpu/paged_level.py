@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphgpu.engine.cpu.aggregated import OF_ENTRY, PIECE
 from dask_graphgpu.engine.cpu.community_level import (
     Level,
     exact_sums,
@@ -19,6 +20,7 @@ from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks, num_threads
 from dask_graphgpu.partition.csr import Adjacency, at_ends, from_edges, offsets_of
 from dask_graphgpu.partition.paged.sort import PagedAdjacency, RowWriter, give_back
+from dask_graphgpu.partition.paged.window import aligned
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
 
@@ -30,11 +32,15 @@ _OF_VERTEX, _BENEATH = 216, 48
 # Bytes of a slot of a table beside a label; see ``kernels/cpu/tallies.py``.
 _OF_SLOT = 10
 
-# So many times less memory is taken than is left: there is other memory, and what was freed is not always given back.
-_USED = 2
+# Rows at hand and those of the next level share what is left.
+_SHARED = 2
 
 # As often rows are there while they are brought into order.
 _SORTED = 3
+
+# Passes over all pages, about, in which each row is looked for once where memory is as small as it may be. With memory
+# for the longest row alone there would be a pass for every few vertices.
+_LOOKS = 16
 
 # Vertices of a ring of which the first are looked for that there is memory for; more if there is for all of these.
 _LOOKED_AT = 1 << 14
@@ -81,10 +87,14 @@ class PagedLevel:
             )
         self.offsets = offsets.view(np.uint64)
         self.ids, self.weighted = first.rows.neighbours.dtype, first.rows.weight is not None
+        self.left = 0  # bytes that rows at hand, and what is beside them, do not take
         self._beneath = beneath + len(self) * _BENEATH
+        self._each = self.entry_bytes * (_SORTED if in_order else 1)
         tables = num_threads() * self.room * (self.ids.itemsize + _OF_SLOT)
         vertices = len(self) * _OF_VERTEX
         self.held = sum(each.held for each in self._sides) + vertices + tables + beneath
+        entries = min(int(offsets[-1]), max(self.free, 0) // self._each)
+        self._room = _Room(len(self), entries, self.ids, weighted=self.weighted)
 
     @classmethod
     def first(cls, view: View, report: Report, *, in_order: bool) -> PagedLevel:
@@ -98,11 +108,27 @@ class PagedLevel:
             *bare, loops=empty[0], degree=empty[1], report=report, in_order=in_order and view.directed,
             exact=in_order or exact_sums(view),
         )  # fmt: skip
+        made.pages.limits.require(made.least, f"communities of {len(made):,} vertices")
         weigh(made, directed=view.directed)
         return made
 
     def __len__(self) -> int:
         return len(self.loops)
+
+    @property
+    def least(self) -> int:
+        """Bytes with which rows are looked for in `_LOOKS` passes or so, of levels above as well."""
+        entries, longest = int(self.offsets[-1]), int(self._degrees.max(initial=0))
+        rows = self._each * (longest + -(-entries // _LOOKS))
+        piece = (self._each + OF_ENTRY) * (longest + min(PIECE, entries))
+        # Levels above have weights.
+        weights = 0 if self.weighted else self.pages.limits.window_bytes(1)
+        return self.held + max(rows, piece) + weights
+
+    @property
+    def free(self) -> int:
+        """Bytes that there are for rows."""
+        return self.pages.limits.memory - self.held
 
     @property
     def entry_bytes(self) -> int:
@@ -146,13 +172,16 @@ class PagedLevel:
         self, entries: np.ndarray, beside: np.ndarray | None = None
     ) -> Iterator[tuple[int, int]]:
         """Stretches, as long as there is memory for, of what begins after so many entries, and bytes ``beside``."""
-        each = self.entry_bytes * (_SORTED if self._in_order else 1)
-        limits, needed = self.pages.limits, each * entries
+        each, needed, part = self._each, entries, 1
         if beside is not None:
+            self.release()  # what was there may be more than is left now
+            each, needed, part = 1, each * entries, _SHARED
             needed += beside
         largest = int(np.diff(needed).max(initial=0))
-        limits.require(self.held + _USED * largest, f"communities of {len(self):,} vertices")
-        most = (limits.memory - self.held) // _USED
+        what = f"communities of {len(self):,} vertices"
+        self.pages.limits.require(self.held + each * largest, what)
+        most = max(self.free // part // each, largest)
+        self.left = self.free - each * most
         first, end = 0, len(needed) - 1
         while first < end:
             last = int(np.searchsorted(needed, needed[first] + most, side="right")) - 1
@@ -160,14 +189,14 @@ class PagedLevel:
             first = last
 
     def _at_hand(self, some: np.ndarray) -> Level:
-        """A level that has the rows of some vertices."""
-        give_back()  # the rows before these, and what else there was since
+        """A level that has the rows of some vertices, where those had theirs that were asked for before."""
+        give_back()  # what else there was since the rows before these
         some = np.sort(some)
-        lengths = np.zeros(len(self), np.int64)
-        lengths[some] = at_ends(self._degrees, some)
-        offsets = offsets_of(lengths)
-        neighbours = np.empty(offsets[-1], self.ids)
-        weight = np.empty(offsets[-1] if self.weighted else 0)
+        lengths = at_ends(self._degrees, some)
+        offsets, neighbours, weight = self._room.rows(int(lengths.sum()))
+        offsets[:] = 0
+        offsets[1:][some] = lengths
+        np.cumsum(offsets, out=offsets)
         begins = offsets[some]
         for passes in self._sides:
             with passes:
@@ -180,16 +209,21 @@ class PagedLevel:
                     )  # fmt: skip
             begins = begins + np.diff(after)
         if self._in_order:
-            source = np.repeat(np.arange(len(self), dtype=self.ids), lengths)
-            rows = from_edges(
-                len(self), source, neighbours, {"weight": weight} if self.weighted else {}
-            )
-            neighbours, weight = rows.neighbours, weight if rows.weight is None else rows.weight
+            source = np.repeat(np.arange(len(self), dtype=self.ids), np.diff(offsets))
+            columns = {"weight": weight} if self.weighted else {}
+            rows = from_edges(len(self), source, neighbours, columns)
+            neighbours[:] = rows.neighbours
+            if rows.weight is not None:
+                weight[:] = rows.weight
         found = Level(offsets.view(np.uint64), neighbours, weight, self.loops, self.degree)
         if not self._exact:
             blocks = found.blocks(0, len(self))
             for_blocks(kernels.communities.sort_rows, blocks, offsets, neighbours, weight)
         return found
+
+    def release(self) -> None:
+        """Give back the memory for rows at hand, until some are asked for again."""
+        self._room.release()
 
     @property
     def pages(self) -> PagedAdjacency:
@@ -207,6 +241,32 @@ class PagedLevel:
         return _Above(count, self, weighted=weighted)
 
 
+class _Room:
+    """Memory for the rows at hand, in which the next ones take the place of those before.
+
+    Only what has been written to is taken of the system, until `release`.
+    """
+
+    def __init__(self, vertices: int, entries: int, ids: np.dtype[Any], *, weighted: bool) -> None:
+        sizes = vertices + 1, entries, entries * weighted
+        self._kinds = list(zip((np.dtype(np.int64), ids, np.dtype(np.float64)), sizes, strict=True))
+        self._held: list[np.ndarray] = []
+
+    def rows(self, entries: int) -> tuple[np.ndarray, ...]:
+        """Offsets, and neighbours and weights of so many entries; nothing of them is filled in."""
+        if not self._held:
+            self._held = [
+                aligned(size * kind.itemsize).view(kind) if size else np.empty(0, kind)
+                for kind, size in self._kinds
+            ]
+        offsets, neighbours, weight = self._held
+        return offsets, neighbours[:entries], weight[:entries]
+
+    def release(self) -> None:
+        """Give the memory back."""
+        self._held.clear()
+
+
 class _Above:
     """Takes the rows of a level, which are written to disk where memory does not hold them."""
 
@@ -215,16 +275,15 @@ class _Above:
         self._kinds: dict[str, Any] = {"weight": np.dtype(np.float64)} if weighted else {}
         self._rows: list[tuple[Any, ...]] = []
         self._writer: RowWriter | None = None
-        free = below.pages.limits.memory - below.held - count * _OF_VERTEX
-        # Entries that memory may hold.
-        self._left = free // (_USED * (1 + _BESIDE) * (below.ids.itemsize + 8))
+        self._entries = 0
 
     def append(
         self, first: int, offsets: np.ndarray, neighbours: np.ndarray, weight: np.ndarray
     ) -> None:
         self._rows.append((first, offsets, neighbours, weight))
-        self._left -= len(neighbours)
-        if self._left < 0:
+        self._entries += len(neighbours)
+        of_entry = (1 + _BESIDE) * (self._below.ids.itemsize + 8)
+        if self._writer or self._entries * of_entry > self._below.left - self._count * _OF_VERTEX:
             self._write()
 
     def _write(self) -> None:
@@ -237,6 +296,7 @@ class _Above:
         self._rows.clear()
 
     def level(self, loops: np.ndarray, degree: np.ndarray) -> Level | PagedLevel:
+        self._below.release()
         if self._writer is not None:
             self._write()
             written = self._writer.close()

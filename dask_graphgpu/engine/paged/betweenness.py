@@ -8,7 +8,8 @@ References
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,9 @@ from dask_graphgpu.report import Report
 
 _ONE = np.ones(1, np.int32)  # the length of every edge
 
+# Vertices of levels that one thread goes along one after the other.
+_FEW = 1 << 10
+
 
 def betweenness(
     view: View, sources: np.ndarray, *, weighted: bool, endpoints: bool, edges: bool, report: Report
@@ -39,7 +43,8 @@ def betweenness(
     Notes
     -----
     As many sources at once as there is memory for, 64 at most. A page is read for all of them, for each level that any
-    of them has rows of there: by the searches, to count paths, and from the farthest level back for the dependencies.
+    of them has rows of there, or once for several levels whose rows are all there: by the searches, to count paths, and
+    from the farthest level back for the dependencies.
     By weight a level is what has as many edges on its longest shortest path, and each source is searched from, and
     paths from it counted, by itself. Edges take one more pass. What they get, 8 bytes each, is in memory beside the
     limit, as the answer is.
@@ -88,23 +93,16 @@ class _Batch:
         self._passes, self._sources, self._paths = passes, sources, paths
         self._report, ids = report, passes.rows.neighbours.dtype
         self._share = np.zeros(paths.level.shape)
-        self._depth = int(paths.level.max(initial=0))
-        self._starts = np.zeros((len(sources), self._depth + 2), np.int64)
-        self._order: list[np.ndarray] = []
-        for levels, starts in zip(paths.level, self._starts, strict=True):
-            order = np.empty(int((levels >= 0).sum()), ids)
-            kernels.path_counts.by_level(levels, starts, order)
-            self._order.append(order)
+        self._ids = ids
 
     def count_paths(self) -> None:
         """Count the paths to every vertex, by edges."""
         level, count = self._paths.level, self._paths.count
         count[np.arange(len(level)), self._sources] = 1
         self._along(
-            "count",
-            range(self._depth),
+            "count", [_Walk(each, self._ids) for each in level],
             lambda s, rows: (kernels.path_counts.push_block, level[s], count[s]),
-        )
+        )  # fmt: skip
 
     def accumulate(self, through: np.ndarray, *, endpoints: bool) -> None:
         """Add the dependencies on every vertex."""
@@ -117,9 +115,10 @@ class _Batch:
                 return kernels.betweenness.hand_back, level[s], *sums, none
             return kernels.tight_paths.hand_back, rows.weight, distance[s], level[s], *sums
 
-        codes = self._along("accumulate", range(self._depth, -1, -1), work)
+        back = [_Walk(np.where(each < 0, each, each.max() - each), self._ids) for each in level]
+        codes = self._along("accumulate", back, work)
         check(max(codes, default=0), None)
-        reached = np.array([len(order) - 1 for order in self._order])
+        reached = (level >= 0).sum(1) - 1
         np.add.at(through, self._sources, reached * ends)
 
     def add_to_edges(self, along: np.ndarray, *, both_ways: bool) -> None:
@@ -142,29 +141,80 @@ class _Batch:
         )  # fmt: skip
 
     def _along(
-        self, way: str, depths: range, work: Callable[[int, Adjacency], tuple[Any, ...]]
+        self, way: str, walks: list[_Walk], work: Callable[[int, Adjacency], tuple[Any, ...]]
     ) -> list[Any]:
-        """Run a kernel along the rows of one level after the other, of each source; what it gave."""
-        passes, found, start, read = self._passes, [], time.perf_counter(), 0
+        """Run a kernel along the rows of one level after the other, of each source; what it gave.
+
+        Of every source as many levels as the rows at hand are enough for.
+        """
+        passes, found, start, looks = self._passes, [], time.perf_counter(), 0
         degrees = passes.rows.degrees
-        for depth in depths:
-            there = [
-                order[starts[depth] : starts[depth + 1]]
-                for order, starts in zip(self._order, self._starts, strict=True)
-            ]
+        read = sum(int(degrees.take(walk.order).sum()) for walk in walks)
+        while not all(walk.done for walk in walks):
+            looks += 1
             marked = np.zeros(len(degrees), bool)
-            for some in there:
-                marked[some.astype(np.intp)] = True
-                read += int(degrees.take(some).sum())
-            for lo, hi, rows in passes.over(passes.holding(marked)):
-                for s, some in enumerate(there):
-                    here = some[slice(*np.searchsorted(some, [lo, hi]))]
-                    if len(here):
-                        kernel, *given = work(s, rows)
-                        found += passes.along(kernel, here, rows, *given)
+            for walk in walks:
+                marked[walk.next().astype(np.intp)] = True
+            for here in passes.in_groups(passes.holding(marked)):
+                goes_on = True
+                while goes_on:
+                    goes_on = False
+                    for (lo, hi, rows), (s, walk) in product(here, enumerate(walks)):
+                        for some, in_turn in walk.within(lo, hi):
+                            found += self._go(work(s, rows), some, rows, in_turn=in_turn)
+                            goes_on = len(here) > 1
         ids = passes.rows.neighbours.itemsize
         self._report.advance(
-            way, supersteps=len(depths), frontier=len(self._sources), edges=read,
+            way, supersteps=looks, frontier=len(self._sources), edges=read,
             bytes=read * (ids + 12), seconds=time.perf_counter() - start,
         )  # fmt: skip
         return found
+
+    def _go(
+        self, work: tuple[Any, ...], some: np.ndarray, rows: Adjacency, *, in_turn: bool
+    ) -> list[Any]:
+        """What a kernel gives along some rows that are at hand, on one thread where that has to be ``in_turn``."""
+        kernel, *given = work
+        if in_turn:
+            arrays = rows.offsets.view(np.uint64), rows.neighbours
+            return [kernel(0, len(some), some, *arrays, *given)]
+        return self._passes.along(kernel, some, rows, *given)
+
+
+class _Walk:
+    """The vertices that a source reaches, by rank and then ascending, and how far they have been gone along.
+
+    Parameters
+    ----------
+    rank : int32 array
+        Of each vertex; -1 where it is not reached. Vertices of one rank may be gone along at the same time.
+    """
+
+    def __init__(self, rank: np.ndarray, ids: Any) -> None:
+        self._starts = np.zeros(int(rank.max(initial=0)) + 2, np.int64)
+        self.order = np.empty(int((rank >= 0).sum()), ids)
+        kernels.path_counts.by_level(rank, self._starts, self.order)
+        self._at = self._rank = 0
+
+    @property
+    def done(self) -> bool:
+        return self._at == len(self.order)
+
+    def next(self) -> np.ndarray:
+        """What is left of the rank that is next; empty if there is none."""
+        return self.order[self._at : self._starts[self._rank + 1]]
+
+    def within(self, lo: int, hi: int) -> Iterator[tuple[np.ndarray, bool]]:
+        """Vertices that are next, as long as they are from one to before another; whether it has to be in turn."""
+        while len(left := self.next()) and left[0] >= lo:
+            some = left[: np.searchsorted(left, hi)]
+            in_turn = len(some) == len(left) < _FEW
+            if in_turn:  # with those of the next ranks
+                some = self.order[self._at : self._at + _FEW]
+                here = (some >= lo) & (some < hi)
+                some = some if here.all() else some[: here.argmin()]
+            if not len(some):
+                return
+            yield some, in_turn
+            self._at += len(some)
+            self._rank = int(np.searchsorted(self._starts[:-1], self._at, side="right")) - 1

@@ -19,7 +19,7 @@ from dask_graphgpu.partition.ids import Names, VertexIds, common_type, shift_ran
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.paged.as_given import AsGivenWriter, PagedAsGiven
 from dask_graphgpu.partition.paged.folder import SpillFolder
-from dask_graphgpu.partition.paged.limits import Limits
+from dask_graphgpu.partition.paged.limits import OF_ROW, Limits
 from dask_graphgpu.partition.paged.rows import PagedPartition
 from dask_graphgpu.partition.paged.sort import Edges, PagedAdjacency, sorted_rows
 from dask_graphgpu.partition.partition import VertexColumns
@@ -29,9 +29,6 @@ from dask_graphgpu.stages import Stage
 
 # Integers are looked up in a table over their range where that is at most this many times the ids.
 _SPARSE = 8
-
-# Bytes of a row of a chunk: two ids, their codes and a number, as frame and as arrays.
-_CHUNK = 40
 
 # Arrays over the vertices while edges are sorted: offsets, lengths, degrees and a sort's own.
 _SORTING = 40
@@ -78,10 +75,11 @@ def build(
     finder = _Finder(ids, dtype)
     given = _values(vertices, finder, num_vertices)
     held = finder.nbytes + num_vertices * _SORTING + sum(c.nbytes for c in given.columns.values())
-    row_group = known.largest * _CHUNK
-    floor = held + limits.window_bytes(1 + len(known.kinds)) + row_group + limits.memory // 8
+    # Of a row group or run that is no longer than is dealt at a time the bytes are counted there.
+    row_group = max(known.largest - limits.run_length, 0) * OF_ROW
+    held += limits.window_bytes(1 + len(known.kinds)) + row_group
     limits.require(
-        floor,
+        limits.least(held),
         f"a graph of {num_vertices:,} vertices, {row_group:,} of it for its largest row group or run of "
         "rows,",
     )
@@ -103,9 +101,8 @@ def build(
                     },
                 )
 
-    work = (limits.memory - floor) // 2
     rows, directions = on_disk(
-        edges, num_vertices, known.rows, dtype, known.kinds, layout, folder, limits, work
+        edges, num_vertices, known.rows, dtype, known.kinds, layout, folder, limits, held
     )
     ids_of = VertexIds(ids, None)
     made = PagedPartition(
@@ -124,7 +121,7 @@ def on_disk(
     layout: Layout,
     folder: SpillFolder,
     limits: Limits,
-    work: int,
+    held: int,
 ) -> tuple[PagedAdjacency, PagedAsGiven | None]:
     """Rows of edges in any order, and what those of an undirected graph do not say of edges that carry something.
 
@@ -141,7 +138,7 @@ def on_disk(
         kinds,
         folder,
         limits,
-        work,
+        held,
         marked=both,
         aside=aside,
     )

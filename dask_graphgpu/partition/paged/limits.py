@@ -25,8 +25,14 @@ REQUEST = 1 << 20
 # row, 4 bytes each; what it carries stands in the chunk and in the row.
 _BUILT = 16
 
-# Bytes of an edge that is on its way into a bucket of a sort: it is copied there, with its place.
-_IN_TRANSIT = 64
+# The part of the memory that edges take which are dealt to buckets: one of so many.
+_DEALT = 8
+
+# Bytes of a row of a chunk: two ids, their codes and a number, as frame and as arrays.
+OF_ROW = 40
+
+# Bytes of an edge that is on its way into a bucket of a sort: it is copied there, with its place, from a chunk.
+_IN_TRANSIT = 64 + OF_ROW
 
 
 @dataclass(frozen=True)
@@ -56,8 +62,16 @@ class Limits:
 
     @property
     def run_length(self) -> int:
-        """Edges that are dealt to buckets at a time: an eighth of the memory."""
-        return min(max(self.memory // (8 * _IN_TRANSIT), 1), 1 << 18)
+        """Edges that are dealt to buckets at a time: a part of the memory."""
+        return min(max(self.memory // (_DEALT * _IN_TRANSIT), 1), 1 << 18)
+
+    def work(self, held: int) -> int:
+        """Bytes of edges that are sorted at a time, where ``held`` are taken: half of what dealing them leaves."""
+        return max(self.memory - self.memory // _DEALT - held, 0) // 2
+
+    def least(self, held: int, work: int = 0) -> int:
+        """The smallest memory of which `work` gives so much."""
+        return -(-(held + 2 * work) * _DEALT // (_DEALT - 1))
 
     def require(self, needed: int, what: str) -> None:
         """Raise LimitTooSmall where so many bytes are not allowed."""

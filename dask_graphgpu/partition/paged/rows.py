@@ -191,19 +191,13 @@ class PagedPartition(Partition):
             yield rows.counts
 
 
-def work_bytes(held: int, rows: PagedAdjacency) -> int:
-    """What is left of the limit for sorting, where ``held`` bytes are taken."""
-    return max(rows.limits.memory - held, 0) // 2
-
-
 def again(given: PagedAdjacency, edges: Iterator[Edges], number: int) -> PagedAdjacency:
     """Other rows, on the same disks, from the edges of some."""
     held = 4 * given.offsets.nbytes + given.limits.window_bytes(len(given.arrays))
     kinds = {name: column.dtype for name, column in given.columns.items()}
     dtype: Any = given.neighbours.dtype
     return sorted_rows(
-        edges, given.num_vertices, number, dtype, kinds, given.folder, given.limits,
-        work_bytes(held, given),
+        edges, given.num_vertices, number, dtype, kinds, given.folder, given.limits, held
     )  # fmt: skip
 
 

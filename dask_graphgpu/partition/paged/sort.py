@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -128,7 +128,7 @@ def sorted_rows(
     kinds: Mapping[str, np.dtype[Any]],
     folder: SpillFolder,
     limits: Limits,
-    work: int,
+    held: int,
     *,
     marked: bool = False,
     aside: AsGivenWriter | None = None,
@@ -143,8 +143,8 @@ def sorted_rows(
         Small ones, as each is copied.
     number : int
         Of edges, about.
-    work : int
-        Bytes of memory that this may take beside a few arrays over the vertices.
+    held : int
+        Bytes of memory that are taken already, a few arrays over the vertices among them.
     marked : bool
         Neighbours are given with `undirected.mark`, and the rows are settled.
     aside : AsGivenWriter, optional
@@ -156,11 +156,19 @@ def sorted_rows(
     """
     made = RowWriter(num_vertices, dtype, kinds, folder, limits)
     carried = sum(kind.itemsize for kind in kinds.values())
-    most = max(work // (_SORTED + _CARRIED * carried), 1)
+    of_edge = _SORTED + _CARRIED * carried
+    most = max(limits.work(held) // of_edge, 1)
     number_of = min(max(-(-2 * number // most), 1), _MOST_BUCKETS, max(num_vertices, 1))
     bounds = np.linspace(0, num_vertices, number_of + 1).astype(np.int64)
     ends = np.dtype(marked_dtype(num_vertices, dtype) if marked else dtype)
-    of = _Kinds(ends, dict(kinds), marked)
+
+    def check(longest: int) -> None:
+        """Raise LimitTooSmall where a row has more edges than are sorted at a time."""
+        if longest > most:
+            least = limits.least(held, longest * of_edge)
+            limits.require(least, f"a vertex with {longest:,} edges on one side")
+
+    of = _Kinds(ends, dict(kinds), marked, check)
     _sort(edges, bounds, most, made, aside, of, folder, limits)
     rows = made.close()
     give_back()
@@ -176,11 +184,12 @@ def give_back() -> None:
 
 @dataclass(frozen=True)
 class _Kinds:
-    """Types of the ends of edges and of what they carry, and whether neighbours are marked."""
+    """Types of ends of edges and of what they carry, whether neighbours are marked; ``check`` takes the longest row."""
 
     ends: np.dtype[Any]
     columns: dict[str, np.dtype[Any]]
-    marked: bool = False
+    marked: bool
+    check: Callable[[int], None]
 
     @cached_property
     def record(self) -> np.dtype[Any]:
@@ -220,11 +229,12 @@ def _sort(
     try:
         for run in edges:
             _deal(run, bounds, buckets, kinds)
-        for bucket in buckets:
-            if len(bucket) > most:
-                within = bucket.bounds(most, limits)
+        cut = {i: each.bounds(most, limits) for i, each in enumerate(buckets) if len(each) > most}
+        kinds.check(max((longest for longest, _ in cut.values()), default=0))
+        for i, bucket in enumerate(buckets):
+            if i in cut:
                 runs = bucket.runs(min(most, limits.run_length))
-                _sort(runs, within, most, made, aside, kinds, folder, limits)
+                _sort(runs, cut[i][1], most, made, aside, kinds, folder, limits)
             elif len(bucket):
                 rows = bucket.sorted()
                 if kinds.marked:
@@ -288,17 +298,12 @@ class _Bucket:
         for first in range(0, self._number, most):
             yield self._kinds.split(self._read(first, min(most, self._number - first)))
 
-    def bounds(self, most: int, limits: Limits) -> np.ndarray:
-        """Bounds of rows between which there are at most so many edges."""
+    def bounds(self, most: int, limits: Limits) -> tuple[int, np.ndarray]:
+        """Edges of the longest row; bounds of rows between which there are at most so many edges, or one row."""
         lengths = np.zeros(self.last - self.first, np.int64)
         for rows, _, _ in self.runs(limits.run_length):
             own = (rows - self._kinds.ends.type(self.first)).astype(np.int64)
             lengths += np.bincount(own, minlength=len(lengths))
-        longest = int(lengths.max())
-        if longest > most:
-            limits.require(
-                limits.memory * -(-longest // most), f"a vertex with {longest:,} edges on one side"
-            )
         cuts, held = [0], 0
         for row, length in enumerate(lengths.tolist()):
             if held + length > most:
@@ -309,7 +314,7 @@ class _Bucket:
         chosen = np.unique(np.array([*cuts, len(lengths)], np.int64))
         if len(chosen) > _MOST_BUCKETS:
             chosen = chosen[np.linspace(0, len(chosen) - 1, _MOST_BUCKETS + 1).astype(np.int64)]
-        return chosen + self.first
+        return int(lengths.max()), chosen + self.first
 
     def sorted(self) -> Adjacency:
         """All edges, sorted into rows from ``first`` on."""
