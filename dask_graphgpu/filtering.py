@@ -51,7 +51,8 @@ class Filtering:
 
         Notes
         -----
-        Cost: a pass over the column, and sorting the edges that stay into rows; on ranks they travel as in a build.
+        Cost: a pass over the column, one over the edges that stay, and one over the vertices, whose order stays; of an
+        undirected graph, and for new pages, these edges are sorted; on ranks they travel as in a build.
         No frame is read, ids are not compared, and the graph stays as it is beside its part.
         """
         made = check_part(self._input, column, "where")
@@ -99,8 +100,9 @@ class Filtering:
 
         Notes
         -----
-        Cost: in host memory rows are sorted by their window once, elsewhere there is a pass over the column for each
-        window; its rows are sorted into rows of vertices, and the method runs.
+        Cost: rows are dealt to their windows once, in host memory and in a GPU's if it has the room; on disk in as many
+        passes as it takes to have the windows of each in memory; on ranks, and on a full GPU, there is a pass over the
+        column for each window. Then each is made as by `where`, and the method runs.
         """
         made = check_part(self._input, column, "windows")
         kind = dict(made.schema.dtypes)[column]

@@ -17,7 +17,7 @@ from dask_graphgpu.partition.filtered import by_windows, check_directions, filte
 from dask_graphgpu.partition.paged.filtered import filtered as filtered_on_disk
 from dask_graphgpu.partition.paged.filtered import values_of as values_on_disk
 from dask_graphgpu.partition.paged.rows import PagedPartition
-from dask_graphgpu.partition.paged.windows import Window, Windows
+from dask_graphgpu.partition.paged.windows import PagedWindows, RowsOfWindow
 from dask_graphgpu.partition.partition import Partition
 
 
@@ -91,8 +91,8 @@ def _by_windows(partition: Partition, column: str, edges: Edges) -> Sequence[Fra
         return by_windows(partition, column, edges)
     numbers = count_rows(_values(partition, column), edges).tolist()
     if isinstance(partition, PagedPartition):
-        read = Windows(partition, column, edges, numbers)
-        return [Window(read, i, number) for i, number in enumerate(numbers)]
+        read = PagedWindows(partition, column, edges, numbers)
+        return [RowsOfWindow(read, i, number) for i, number in enumerate(numbers)]
     return [
         Between(partition, column, *ends, number)
         for ends, number in zip(pairwise(edges), numbers, strict=True)

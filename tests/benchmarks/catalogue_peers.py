@@ -1,14 +1,14 @@
 """Centralities, communities, paths, patterns and walks beside other libraries that are installed, on the CPU.
 
-    python tests/benchmarks/catalogue_peers.py [--scale 13] [--large 18] [--side 40] [--repeats 3]
+    python tests/benchmarks/catalogue_peers.py [--scale 13] [--large 18] [--side 40] [--repeats 3] [--only NAME ...]
 
-Prints a Markdown table: medians of seconds by turns, ours after a first call, with answers in each library's own form.
+Prints a Markdown table: the least seconds of calls by turns, ours after a first call, with answers in each library's
+own form. ``--only`` takes the rows whose names begin so.
 """
 
 from __future__ import annotations
 
 import argparse
-import statistics
 import time
 from collections.abc import Callable
 from typing import Any
@@ -221,7 +221,7 @@ def in_sknetwork(small: Any, large: Any) -> dict[str, Callable[[], Any]]:
 
 
 def seconds(calls: dict[str, Callable[[], Any]], repeats: int) -> dict[str, float]:
-    """Medians of calls by turns; ours are called once before."""
+    """The least of calls by turns; ours are called once before."""
     calls["ours"]()
     taken: dict[str, list[float]] = {library: [] for library in calls}
     for _ in range(repeats):
@@ -229,16 +229,19 @@ def seconds(calls: dict[str, Callable[[], Any]], repeats: int) -> dict[str, floa
             begun = time.perf_counter()
             call()
             taken[library].append(time.perf_counter() - begun)
-    return {library: statistics.median(each) for library, each in taken.items()}
+    return {library: min(each) for library, each in taken.items()}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     for name, default in (("scale", 13), ("large", 18), ("side", 40), ("repeats", 3)):
         parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--only", nargs="+", default=[""])
     asked = parser.parse_args()
     print(f"| | {' | '.join(LIBRARIES)} |\n|{' --- |' * (len(LIBRARIES) + 1)}")
     for name, calls in rows(asked).items():
+        if not name.startswith(tuple(asked.only)):
+            continue
         taken = seconds(calls, asked.repeats)
         cells = [f"{taken[each]:.3f}" if each in taken else "-" for each in LIBRARIES]
         print(f"| {' | '.join([name, *cells])} |", flush=True)

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from dask_graphgpu.errors import InvalidArgument
+from dask_graphgpu.partition import parts
 from dask_graphgpu.partition.device.build import DeviceEdges, DeviceVertices, build
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.parts import part, windows
@@ -44,16 +45,18 @@ def same(found, wanted):
 
 
 @pytest.mark.parametrize("directed", [True, False])
-def test_parts_are_those_of_the_host(directed):
+def test_parts_are_those_of_the_host(directed, monkeypatch):
     found, wanted = made(cupy, directed), made(np, directed)
     for column, low, high in (("weight", 3, 5), ("weight", None, 1), ("day", 0.5, None)):
         same(part(found, column, low, high), part(wanted, column, low, high))
     again = [part(part(each, "day", 0.2, None), "weight", 2, 4) for each in (found, wanted)]
     same(*again)
-    cuts = [windows(each, "weight", lambda *_: [0, 3, 5]) for each in (found, wanted)]
-    for (low, some), (other, others) in zip(*cuts, strict=True):
-        assert (low, len(some)) == (other, len(others))
-        same(some.partition(), others.partition())
+    for room in (True, False):  # for another copy of the edges
+        monkeypatch.setattr(parts, "has_room", lambda of, room=room: room or of is wanted)
+        cuts = [windows(each, "weight", lambda *_: [0, 3, 5]) for each in (found, wanted)]
+        for (low, some), (other, others) in zip(*cuts, strict=True):
+            assert (low, len(some)) == (other, len(others))
+            same(some.partition(), others.partition())
     if not directed:
         with pytest.raises(InvalidArgument, match="'day' has other values"):
             found.view("keep", True, ("day",))

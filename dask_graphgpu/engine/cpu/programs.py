@@ -137,11 +137,13 @@ def run_each(
     if num_threads() == 1 or len(sources) < num_threads():
         return [run(program, view, replace(options, sources=[each])) for each in sources]
     binding = Binding(program, view, options.constants)
-    lowered = lower(binding)
+    lowered, how = lower(binding), plan(binding, replace(options, sources=sources))
 
     def one(i: int, report: Report) -> State:
-        asked = replace(options, sources=sources[i : i + 1], report=report)
-        return run_lowered(plan(binding, asked), lowered)
+        report.limit = options.exactly
+        some = sources[i : i + 1].astype(np.int64)
+        asked = replace(options, sources=some, report=report)
+        return run_lowered(replace(how, options=asked, starts=some), lowered)
 
     return side_by_side(len(sources), options.report, one)
 

@@ -30,7 +30,7 @@ _SORTED = 48  # bytes an edge that a sort by windows takes beside what it gives
 
 
 @dataclass(frozen=True, eq=False)
-class SomeRows:
+class SomeDeviceRows:
     """Rows of the frame of a partition, as it holds them: a directed graph's in their order.
 
     Attributes
@@ -48,12 +48,12 @@ class SomeRows:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def each(self, made: Callable[[Any], Any]) -> SomeRows:
+    def each(self, made: Callable[[Any], Any]) -> SomeDeviceRows:
         """The same of what is made of every array."""
         columns = {name: made(values) for name, values in self.columns.items()}
-        return SomeRows(self.whole, made(self.rows), made(self.neighbours), columns)
+        return SomeDeviceRows(self.whole, made(self.rows), made(self.neighbours), columns)
 
-    def between(self, lo: int, hi: int) -> SomeRows:
+    def between(self, lo: int, hi: int) -> SomeDeviceRows:
         """Some of them, in a row."""
         return self.each(lambda values: values[lo:hi])
 
@@ -144,7 +144,7 @@ def has_room(partition: DevicePartition) -> bool:
 @told("sorting the edges of a graph on the GPU by their windows")
 def by_windows(
     partition: DevicePartition, column: str, edges: Sequence[int | float]
-) -> list[SomeRows]:
+) -> list[SomeDeviceRows]:
     """The rows of each window, as of `partition.filtered.by_windows`.
 
     Cost: a pass over the column, and a sort of the rows by their window.
@@ -172,7 +172,7 @@ def values_of(partition: DevicePartition, column: str) -> Iterator[Any]:
         yield aside.columns[column]
 
 
-def _rows_of(partition: DevicePartition, column: str, low: Bound, high: Bound) -> SomeRows:
+def _rows_of(partition: DevicePartition, column: str, low: Bound, high: Bound) -> SomeDeviceRows:
     """The rows of the frame with values within bounds."""
     given, aside = partition.given, partition.as_given
     rows, neighbours, columns = row_ids(given), given.neighbours, given.columns
@@ -180,7 +180,7 @@ def _rows_of(partition: DevicePartition, column: str, low: Bound, high: Bound) -
     if aside is not None and aside.turned is not None:
         forward = ~unpacked(aside.turned, given.num_edges)
         keep = forward if keep is None else keep & forward
-    found = SomeRows(partition, rows, neighbours, columns)
+    found = SomeDeviceRows(partition, rows, neighbours, columns)
     if keep is not None:
         found = found.each(lambda values: choose(values, keep))
     if aside is None or not len(aside.places):
@@ -194,4 +194,4 @@ def _rows_of(partition: DevicePartition, column: str, low: Bound, high: Bound) -
     more = choose(aside.rows, left), choose(aside.neighbours, left)
     ends = zip((found.rows, found.neighbours), more, strict=True)
     rows, neighbours = (xp.concatenate(both) for both in ends)
-    return SomeRows(partition, rows, neighbours, joined)
+    return SomeDeviceRows(partition, rows, neighbours, joined)

@@ -17,10 +17,10 @@ from dask_graphgpu.partition.partition import Partition
 
 
 @dataclass(frozen=True, eq=False)
-class Window:
+class RowsOfWindow:
     """The rows of one of the windows, of which there are ``number``; they are looked for when asked for."""
 
-    windows: Windows
+    windows: PagedWindows
     i: int
     number: int
 
@@ -31,7 +31,7 @@ class Window:
         return self.windows.partition_of(self.i)
 
 
-class Windows:
+class PagedWindows:
     """Windows of a graph on disk; rows of those of one pass are in memory, and go with the last of them.
 
     Parameters
