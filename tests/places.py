@@ -17,8 +17,10 @@ where small graphs do not get to. `rows_place` is for methods that look at the r
 ends of an edge, which run on pages, but not from a GPU. Tests on a GPU are marked ``gpu``.
 """
 
+import hashlib
 from contextlib import contextmanager, nullcontext
 
+import cloudpickle
 import dask
 import numpy as np
 import pandas as pd
@@ -75,8 +77,8 @@ def small(kind=None, least=0):
 class Place:
     """Where the fixture has put what a test does with `graph`."""
 
-    def __init__(self, name, pages=None):
-        self.name, self._pages = name, pages
+    def __init__(self, name, of_host, pages=None):
+        self.name, self._of_host, self._pages = name, of_host, pages
         self._given = {"engine": "cpu" if name in CPU else "hybrid" if name == "hybrid" else "gpu"}
         self._given |= {"ranks": 1} | OPTIONS.get(name, {})
 
@@ -92,8 +94,7 @@ class Place:
         answers = []
         for frame in frames:
             made = frame() if callable(frame) else frame
-            with dask.config.set({"graphgpu": HOST}):
-                wanted, taken = _called(methods, made.graph(engine="cpu", ranks=1, **options))
+            wanted, taken = self._host_gives(methods, made, options)
             with nullcontext() if self._pages is None else no_collector():
                 found, told = _called(methods, self.graph(made, **options))
                 if self._pages is not None:
@@ -110,6 +111,15 @@ class Place:
                 )
             answers += found
         return answers
+
+    def _host_gives(self, methods, frame, options):
+        """What the host's memory gives: worked out once for all places that ask the same."""
+        key = hashlib.sha256(cloudpickle.dumps((methods, frame, options))).digest()
+        if key not in self._of_host:
+            with dask.config.set({"graphgpu": HOST}):
+                graph = frame.graph(engine="cpu", ranks=1, **options)
+                self._of_host[key] = _called(methods, graph)
+        return self._of_host[key]
 
     def same_small(self, *methods, kind=None, least=0, bits=None, **given):
         """The same of small graphs, directed and not by turns, with isolated vertices; ``bits`` of a dense id.
@@ -144,36 +154,42 @@ def _on_gpus(names):
     return [pytest.param(name, marks=pytest.mark.gpu) for name in names]
 
 
+@pytest.fixture(scope="module")
+def of_host():
+    """What the host has answered to the tests of a module."""
+    return {}
+
+
 @pytest.fixture(params=[*CPU, *_on_gpus(GPU)])
-def place(request, tmp_path, monkeypatch):
+def place(request, tmp_path, monkeypatch, of_host):
     """Each place where every method runs."""
-    with _put(request.param, tmp_path, monkeypatch) as place:
+    with _put(request.param, tmp_path, monkeypatch, of_host) as place:
         yield place
 
 
 @pytest.fixture(params=[n for n in CPU if n != "pages"] + _on_gpus(n for n in GPU if n != "disk"))
-def memory_place(request, tmp_path, monkeypatch):
+def memory_place(request, tmp_path, monkeypatch, of_host):
     """Each place where a graph of any size may lie."""
-    with _put(request.param, tmp_path, monkeypatch) as place:
+    with _put(request.param, tmp_path, monkeypatch, of_host) as place:
         yield place
 
 
 @pytest.fixture(params=[*CPU, *_on_gpus(n for n in GPU if n != "disk")])
-def rows_place(request, tmp_path, monkeypatch):
+def rows_place(request, tmp_path, monkeypatch, of_host):
     """Each place where rows of both ends of an edge meet."""
-    with _put(request.param, tmp_path, monkeypatch) as place:
+    with _put(request.param, tmp_path, monkeypatch, of_host) as place:
         yield place
 
 
 @pytest.fixture(params=[*CPU, *_on_gpus(GPU), *_on_gpus(["hybrid"] * (_GPUS > 0))])
-def programs_place(request, tmp_path, monkeypatch):
+def programs_place(request, tmp_path, monkeypatch, of_host):
     """Each place where vertex programs run."""
-    with _put(request.param, tmp_path, monkeypatch) as place:
+    with _put(request.param, tmp_path, monkeypatch, of_host) as place:
         yield place
 
 
 @contextmanager
-def _put(name, folder, monkeypatch):
+def _put(name, folder, monkeypatch, of_host):
     settings, pages = {}, None
     if name in ("pages", "disk"):
         pages, settings = (
@@ -188,4 +204,4 @@ def _put(name, folder, monkeypatch):
         monkeypatch.setattr(limits, "_MOST", 8192)
         settings["graphgpu.device-memory-limit"] = 600_000
     with dask.config.set(settings), on_threads(3) if name == "threads" else nullcontext():
-        yield Place(name, pages)
+        yield Place(name, of_host, pages)

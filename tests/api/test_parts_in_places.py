@@ -191,8 +191,9 @@ def test_vertices_that_are_named_twice_are_an_error_in_parts_too():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("directed", [True, False])
-@pytest.mark.parametrize("options", [{"ranks": 2}, {}], ids=["ranks", "disk"])
+@pytest.mark.parametrize(
+    ("directed", "options"), [(False, {"ranks": 2}), (True, {})], ids=["ranks", "disk"]
+)
 def test_every_method_gives_what_it_gives_on_the_filtered_frame(options, directed, request):
     if not options:
         request.getfixturevalue("pages")

@@ -115,7 +115,7 @@ def test_in_memory(seed, vertices, directed, persisted, options):
 
 @on_one_cpu
 @pytest.mark.parametrize("directed", [True, False])
-@pytest.mark.parametrize("far", [None, 4])
+@pytest.mark.parametrize("far", [None, 10])
 def test_on_disk(directed, far, tmp_path):
     """In pages, and by turns saved, saved in another order, and saved from pages: each call in every way."""
     turn = 2 * directed + (far is None)

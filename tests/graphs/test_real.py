@@ -79,7 +79,12 @@ def case(graphs, name):
     return Case(graphs, name)
 
 
-some_ranks = pytest.mark.parametrize("ranks", RANKS[::2])  # 1 and 3
+ONE_AND_THREE = RANKS[::2]
+some_ranks = pytest.mark.parametrize("ranks", ONE_AND_THREE)
+ranks_by_turns = pytest.mark.parametrize(
+    ("name", "ranks"),
+    [(name, ONE_AND_THREE[i % len(ONE_AND_THREE)]) for i, name in enumerate(GRAPHS)],
+)
 
 
 def column(result, name, fill=None):
@@ -154,8 +159,7 @@ def test_weakly_connected_components(case):
     assert (smallest.index == smallest.to_numpy()).all()
 
 
-@some_ranks
-@each_graph
+@ranks_by_turns
 def test_strongly_connected_components(case, ranks):
     component = column(case.graph(ranks=ranks).strongly_connected_components(), "component")
     if case.directed:
@@ -166,8 +170,7 @@ def test_strongly_connected_components(case, ranks):
     assert (smallest.index == smallest.to_numpy()).all()
 
 
-@some_ranks
-@each_graph
+@ranks_by_turns
 def test_betweenness_from_sources(case, ranks):
     sources = case.meta["sources16"]
     graph = case.graph(weight=None, ranks=ranks)
@@ -204,15 +207,13 @@ def test_core_number(case):
     )
 
 
-@each_graph
-def test_label_propagation(case):
-    for ranks in RANKS[::2]:
-        label = column(case.graph(weight=None, ranks=ranks).label_propagation(10), "label")
-        np.testing.assert_array_equal(label, case.expected("cdlp10"))
+@ranks_by_turns
+def test_label_propagation(case, ranks):
+    label = column(case.graph(weight=None, ranks=ranks).label_propagation(10), "label")
+    np.testing.assert_array_equal(label, case.expected("cdlp10"))
 
 
-@some_ranks
-@each_graph
+@ranks_by_turns
 def test_triangle_count(case, ranks):
     found = column(case.graph(weight=None, ranks=ranks).triangle_count(), "triangles")
     np.testing.assert_array_equal(found, case.expected("triangles"))

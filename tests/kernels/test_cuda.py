@@ -1,4 +1,4 @@
-"""Every CUDA source compiles for every architecture that is supported; none of this needs a GPU."""
+"""Every CUDA source compiles, for the first architecture and others by turns; none of this needs a GPU."""
 
 import itertools
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The kernels of monotone programs compile for every architecture, every type of values and ids."""
+"""The kernels of monotone programs compile, for architectures by turns, every type of values and ids."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The kernels of vertex programs in supersteps compile for every architecture; no GPU is needed."""
+"""The kernels of vertex programs in supersteps compile, for architectures by turns; no GPU is needed."""
 
 import os
 import subprocess

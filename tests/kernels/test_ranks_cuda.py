@@ -1,4 +1,4 @@
-"""What several GPUs add to the kernels of one compiles for every architecture; no GPU is needed."""
+"""What several GPUs add to the kernels of one compiles, for architectures by turns; no GPU is needed."""
 
 import itertools
 
