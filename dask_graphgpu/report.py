@@ -165,6 +165,12 @@ class Report:
         """The same without the watch, to be sent elsewhere."""
         return replace(self, watch=None)
 
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Those of each part: as of ``attrs["seconds"]`` of `last_report`."""
+        run = sum(advance.seconds for advance in self.advances)
+        return {**self.took, "compile": self.compiled, "run": run}
+
     def to_frame(self) -> RunReport:
         """One row an advance; ``superstep`` is the number of the first superstep in it."""
         frame = RunReport([vars(a) for a in self.advances], columns=_COLUMNS[1:])
@@ -173,11 +179,7 @@ class Report:
         frame.attrs["algorithm"] = self.algorithm
         frame.attrs["ranks"] = self.ranks
         frame.attrs["compile_seconds"] = self.compiled
-        frame.attrs["seconds"] = {
-            **self.took,
-            "compile": self.compiled,
-            "run": sum(advance.seconds for advance in self.advances),
-        }
+        frame.attrs["seconds"] = self.seconds
         frame.attrs["memory"] = self.memory
         frame.attrs["graph"] = dict(self.graph)
         frame.attrs["ignored"] = dict(self.ignored)
@@ -240,12 +242,12 @@ class RunReport(pd.DataFrame):
         return grid(_COLUMNS, rows, self.summary())
 
 
-def elsewhere(latest: Callable[[float], tuple[float, Report] | None]) -> None:
+def elsewhere(ask: Callable[[float], tuple[float, Report] | None]) -> None:
     """Have `last_report` ask a function for runs in other processes: when the last ended, its report.
 
     It is told when the last one in this process ended, and raises GraphError where it cannot know of a later one.
     """
-    _elsewhere.append(latest)
+    _elsewhere.append(ask)
 
 
 def last_report() -> RunReport:
@@ -283,10 +285,15 @@ def last_report() -> RunReport:
     and what came combined), ``exchange`` (sending and receiving), ``synchronization`` (waiting for
     others), and ``seconds``, which is their sum: all that the rank took.
     """
+    return latest().to_frame()
+
+
+def latest() -> Report:
+    """What `last_report` makes a frame of; raises as it does."""
     with _lock:
         found = [] if _last is None else [_last]
     since = found[0][0] if found else 0.0
-    found += [made for latest in _elsewhere if (made := latest(since)) is not None]
+    found += [made for ask in _elsewhere if (made := ask(since)) is not None]
     if not found:
         raise GraphError("no graph method has finished yet: compute a result first")
-    return max(found, key=lambda each: each[0])[1].to_frame()
+    return max(found, key=lambda each: each[0])[1]

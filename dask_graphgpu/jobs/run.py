@@ -41,7 +41,7 @@ from dask_graphgpu.jobs.update_step import UPDATE, UpdateStep
 from dask_graphgpu.jobs.vertex_ids import vertex_id
 from dask_graphgpu.jobs.written import written
 from dask_graphgpu.progress import ProgressBar
-from dask_graphgpu.report import last_report
+from dask_graphgpu.report import last_report, latest
 
 
 def run(
@@ -286,11 +286,10 @@ def _done(
             facts |= {"vertices": made.vertices, "edges": made.rows}
     if step.algorithm != "build":
         with suppress(GraphError):  # nobody knows: another process has run it
-            report = last_report()
-            about = report.attrs["graph"]
-            journal.built(report.attrs["seconds"], about)
-            facts |= {"supersteps": int(report["supersteps"].sum())}
-            facts |= {name: about.get(name) for name in ("vertices", "edges")}
+            report = latest()
+            journal.built(report.seconds, report.graph)
+            facts |= {"supersteps": int(sum(advance.supersteps for advance in report.advances))}
+            facts |= {name: report.graph.get(name) for name in ("vertices", "edges")}
     journal.tell("done", **facts)
     return StepResult(step.algorithm, step.output, None if made is None else made.rows, seconds)
 

@@ -71,6 +71,10 @@ class Coo:
     def __len__(self) -> int:
         return len(self.rows)
 
+    def vertex(self, code: Any) -> int:
+        """The vertex that a code is."""
+        return int(self.table[code] if len(self.table) else code)
+
     def ends(self) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
         """What kernels over the run take: its length, the table, rows and neighbours."""
         return len(self), self.table, self.rows, self.neighbours
@@ -94,7 +98,7 @@ def from_coo(
     """Rows from runs of edges; ``runs`` is emptied, as its memory is given back half-way.
 
     Edges are dealt to buckets of rows that fit the cache, and each bucket is sorted where it is.
-    Cost: each edge is moved about five times, four of them in the cache; less where the edges come in
+    Cost: each edge is moved about five times, four of them in the cache; once where the edges come in
     order. Extra memory is a key an edge (4 bytes while there are fewer than some million vertices,
     else 8); what the edges carry goes before their keys come, and they before rows do.
 
@@ -109,6 +113,10 @@ def from_coo(
     kinds = {name: column.dtype for name, column in runs[0].columns.items()} if runs else {}
     blocks = _even_runs(runs, num_blocks(sum(map(len, runs))))
     runs.clear()
+    if not (marked or both):
+        made = _in_order(num_vertices, [coo for block in blocks for coo in block], dtype)
+        if made is not None:
+            return made
 
     def count(block: int, shift: Any, counts: np.ndarray) -> None:
         for coo in blocks[block]:
@@ -141,6 +149,46 @@ def from_coo(
     carried = None if last is None else sort.deal_column(last, kinds[last])
     keys, none = sort.deal_all(None, np.uint8)
     return _sorted(sort, (keys, none if carried is None else carried), dtype, columns, last)
+
+
+def _in_order(num_vertices: int, runs: list[Coo], dtype: Any) -> Adjacency | None:
+    """Rows of edges that come in the order of their rows and neighbours, each moved once; None of others.
+
+    What the edges carry is taken out of the runs.
+    """
+    if not runs:
+        return None
+    starts = np.cumsum([0, *map(len, runs)])
+    ends = [(run.vertex(run.rows[-1]), run.vertex(run.neighbours[-1])) for run in runs]
+    before = [(-1, -1), *ends[:-1]]
+    offsets = np.empty(num_vertices + 1, np.int64)
+    offsets[ends[-1][0] + 1 :] = starts[-1]
+    neighbours = np.empty(starts[-1], dtype)
+
+    def copy(lo: int, hi: int) -> bool:
+        return all(
+            kernels.row_sort.copy_in_order(
+                0, *runs[i].ends(), *before[i], starts[i], offsets, neighbours
+            )
+            for i in range(lo, hi)
+        )
+
+    each_one = np.arange(len(runs) + 1)
+    if not all(for_blocks(copy, each_one)):
+        return None
+
+    def gathered(name: str, dtype: Any) -> np.ndarray:
+        made = np.empty(starts[-1], dtype)
+
+        def take(lo: int, hi: int) -> None:
+            for i in range(lo, hi):
+                made[starts[i] : starts[i + 1]] = runs[i].columns.pop(name)
+
+        for_blocks(take, each_one)
+        return made
+
+    kinds = {name: column.dtype for name, column in runs[0].columns.items()}
+    return Adjacency(offsets, neighbours, {name: gathered(name, kinds[name]) for name in kinds})
 
 
 def mirrored(runs: Sequence[Coo]) -> bool:

@@ -28,6 +28,7 @@ from pathlib import Path
 from compare_tables import calls, counts, every_peer, table
 from compare_turns import turns_table
 from graphs import BenchmarkGraph, grid, real, rmat
+from ours import CALLS
 from peers import PEERS, load
 from side_by_side import Contest, Group, child, sets_of_cores, versions
 
@@ -68,31 +69,32 @@ def main() -> None:
     parser.add_argument("--names", nargs="*", default=[], help="which of them")
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "graph-cache")
     parser.add_argument("--peers", nargs="*", default=[*PEERS], choices=[*PEERS])
-    parser.add_argument("--algorithms", nargs="*", default=[*ALGORITHMS], help="as in ours.py")
+    parser.add_argument("--algorithms", nargs="*", choices=[*CALLS], help="in turns: all")
     parser.add_argument("--side-by-side", type=int, metavar="CORES", help="of a contender")
     parser.add_argument("--seconds", type=float, default=float(10**6), help="that all may take")
     parser.add_argument("--turns", type=int, help="kernels only, in so many turns")
     options = parser.parse_args()
+    algorithms = options.algorithms or [*(CALLS if options.turns else ALGORITHMS)]
     graphs = make(options.graphs, options.names, options.scale, options.grid, options.cache)
     machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
     print(", ".join([machine, *versions(LIBRARIES)]))
     print(f"graphs are there after {time.monotonic() - began:.0f} s", flush=True)
     if options.turns:
         kinds = [load(name) for name in options.peers]
-        for line in turns_table(graphs, kinds, options.algorithms, options.turns):
+        for line in turns_table(graphs, kinds, algorithms, options.turns):
             print(line, flush=True)
         return
-    groups = Group.of(graphs, options.algorithms)
+    groups = Group.of(graphs, algorithms)
     left = options.seconds - (time.monotonic() - began)
     contest = Contest(groups, options.peers, left)
     for line in contest.run(sets_of_cores(options.side_by_side, len(groups))):
         print(line, flush=True)
     print("", *contest.remarks, sep="\n")
-    rows = contest.rows_of(graphs, options.algorithms)
+    rows = contest.rows_of(graphs, algorithms)
     for part in (table(rows), counts(rows), every_peer(rows, options.peers)):
         print("", *part, sep="\n")
     there = {name: load(name) for name in options.peers if any(name in row.kernels for row in rows)}
-    print("", *calls(there, options.algorithms), sep="\n")
+    print("", *calls(there, algorithms), sep="\n")
     print(f"\n{time.monotonic() - began:.0f} s in all")
 
 

@@ -47,6 +47,32 @@ def test_rows_are_those_of_a_whole_sort(monkeypatch, order, bucket, groups):
     np.testing.assert_array_equal(carried, turned.columns["weight"])
 
 
+@pytest.mark.parametrize("swapped", [None, (0, 1), (29_999, 30_000), (49_998, 49_999)])
+def test_runs_that_come_in_order_up_to_an_edge(swapped):
+    """Codes of two tables; edges that repeat, vertices without edges at both ends, and two edges out of their order."""
+    n, src, dst, weight, _ = edges("by both")
+    src, dst, n = src + 5, dst + 5, n + 9
+    repeats = (np.diff(src) == 0) & (np.diff(dst) == 0)
+    assert repeats.any()
+    if swapped is not None:
+        lo, hi = swapped
+        while src[lo] == src[hi] and dst[lo] == dst[hi]:
+            lo -= 1
+        for column in (src, dst):
+            column[[lo, hi]] = column[[hi, lo]]
+    tables = [
+        np.arange(n, dtype=np.uint32),
+        np.random.default_rng(8).permutation(n).astype(np.uint32),
+    ]
+    runs = []
+    for table, part in zip(tables, (slice(0, 30_000), slice(30_000, None)), strict=True):
+        codes = np.argsort(table).astype(np.uint32)
+        runs.append(csr.Coo(codes[src[part]], codes[dst[part]], table, {"weight": weight[part]}))
+    with dask.config.set({"graphgpu.threads": 3}):
+        rows = csr.from_coo(n, runs, np.uint32)
+    assert_sorted(rows, n, src, dst, {"weight": weight})
+
+
 @pytest.mark.parametrize("n", [1, 2, (1 << 22) + 1, 1 << 25])
 def test_keys_have_room_for_any_number_of_vertices(n):
     src = np.array([n - 1, 0, n // 2, n - 1, 0])
