@@ -20,6 +20,7 @@ WORDS = 4  # of an entry
 _MANY = 1 << 16  # ids that are taken by threads
 _FEW_BITS, _MANY_BITS = 14, 20  # entries of an array
 _CLAIMED = 1 << 10  # rows that a shard gets at once
+_STEP = 1 << 14  # rows that are counted in the cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +112,9 @@ class EntryRoom:
 
 
 def _count_up(lo: int, hi: int, rows: np.ndarray, first: int) -> None:
-    rows[lo:hi] = np.arange(first + lo, first + hi, dtype=np.uint32)
+    for at in range(lo, hi, _STEP):
+        end = min(at + _STEP, hi)
+        rows[at:end] = np.arange(first + at, first + end, dtype=np.uint32)
 
 
 def taken(ids: pa.Array, places: np.ndarray) -> pa.Array:

@@ -5,7 +5,8 @@
 Pairs of strings (as `entities.py` makes them) to a cluster for each, Parquet to Parquet. Prints Markdown: the least of
 the turns, seconds and processor seconds of all processes (client, workers, nannies), and bytes of task results that
 Dask moved between workers. A worker has one thread. No workers: one rank, without a cluster, on one thread.
-``--keep-memory`` : have the allocator of the workers keep what is given back, which Dask has it return at once.
+``--keep-memory`` : have the allocator of the workers always keep what is given back, which Dask has it return at once;
+ranks do so while they are at work.
 """
 
 from __future__ import annotations

@@ -7,8 +7,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from small_graphs import on_threads
 
+from dask_graphgpu.errors import InvalidEdges
 from dask_graphgpu.kernels.cpu.threads import for_blocks
-from dask_graphgpu.partition import id_table, string_order
+from dask_graphgpu.partition import id_table, string_entries, string_order
 from dask_graphgpu.partition.string_entries import taken
 
 # Few letters, so that strings repeat, share beginnings, and differ in zero bytes at their ends.
@@ -97,8 +98,10 @@ def test_integers(few, kind, least, largest):
     assert [table.take(pa.array(code)).to_pylist() for code in codes] == [some, [], far]
 
 
-def test_threads_bring_arrays_to_one_table():
+@pytest.mark.parametrize("bits", [10, string_entries._MANY_BITS])
+def test_threads_bring_arrays_to_one_table(bits, monkeypatch):
     """Each brings many strings of its own and some that all have, short ones and long ones."""
+    monkeypatch.setattr(string_entries, "_MANY_BITS", bits)
     texts = [f"{i:0{7 + i % 40}d}" for i in range(200_000)]
     arrays = [pa.array(texts[i * 20_000 : (i + 2) * 20_000] + texts[:5000]) for i in range(8)]
     table = id_table.IdTable(300_000, pa.large_string())
@@ -172,3 +175,10 @@ def test_an_interrupt_behind_the_kernel(monkeypatch):
     codes = [table.codes(pa.array(values))]
     ids = table.distinct(codes)
     assert ids.take(pa.array(codes[0])).to_pylist() == values.tolist()
+
+
+def test_more_strings_than_rows_have_numbers():
+    room = string_entries.EntryRoom(10)
+    room.claimed = (1 << 32) - 1024
+    with pytest.raises(InvalidEdges, match="number them first"):
+        room.claim()

@@ -22,22 +22,24 @@ def merged(parts: Sequence[pa.Array]) -> tuple[pa.Array, list[np.ndarray]]:
     ``parts`` are of one type, integers or large strings, without nulls; each has distinct ids in ascending order.
     Cost: a pass over all ids, and one over their places, for each time that the number of parts is halved.
     """
-    left = [_Merged(part, [np.arange(len(part))]) for part in parts]
+    left = [_Merged(part, [None]) for part in parts]
     while len(left) > 1:
         odd = left[len(left) // 2 * 2 :]
         left = [_merge(a, b) for a, b in zip(left[::2], left[1::2], strict=False)] + odd
-    return left[0].ids, left[0].places
+    ids = left[0].ids
+    return ids, [np.arange(len(ids)) if place is None else place for place in left[0].places]
 
 
 @dataclass(frozen=True, eq=False)
 class _Merged:
     ids: pa.Array
-    places: list[np.ndarray]  # of the ids of each part
+    places: list[np.ndarray | None]  # of the ids of each part; None: they are all of the ids
 
 
 def _merge(a: _Merged, b: _Merged) -> _Merged:
     ids, of_a, of_b = _merge_two(a.ids, b.ids)
-    return _Merged(ids, [of_a.take(p) for p in a.places] + [of_b.take(p) for p in b.places])
+    both = ((of_a, a.places), (of_b, b.places))
+    return _Merged(ids, [of if p is None else of.take(p) for of, places in both for p in places])
 
 
 def _merge_two(a: pa.Array, b: pa.Array) -> tuple[pa.Array, np.ndarray, np.ndarray]:
