@@ -176,7 +176,7 @@ def reader(kind, right):
         signal.signal(signal.SIGTERM, lambda *_: goes_on.clear())
         with dask.config.set(scheduler="synchronous"):
             while goes_on:
-                time.sleep(0.5)
+                time.sleep(0.1)
                 try:
                     value = READ[kind]()
                     found["wrong" if value is not None and value not in right else "read"] += 1
