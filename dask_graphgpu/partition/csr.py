@@ -114,7 +114,7 @@ def from_coo(
     blocks = _even_runs(runs, num_blocks(sum(map(len, runs))))
     runs.clear()
     if not (marked or both):
-        made = _in_order(num_vertices, [coo for block in blocks for coo in block], dtype)
+        made = _in_order(num_vertices, blocks, dtype)
         if made is not None:
             return made
 
@@ -151,11 +151,12 @@ def from_coo(
     return _sorted(sort, (keys, none if carried is None else carried), dtype, columns, last)
 
 
-def _in_order(num_vertices: int, runs: list[Coo], dtype: Any) -> Adjacency | None:
+def _in_order(num_vertices: int, blocks: list[list[Coo]], dtype: Any) -> Adjacency | None:
     """Rows of edges that come in the order of their rows and neighbours, each moved once; None of others.
 
-    What the edges carry is taken out of the runs.
+    Blocks are emptied if they do, before what the edges carry is copied.
     """
+    runs = [coo for block in blocks for coo in block]
     if not runs:
         return None
     starts = np.cumsum([0, *map(len, runs)])
@@ -176,18 +177,21 @@ def _in_order(num_vertices: int, runs: list[Coo], dtype: Any) -> Adjacency | Non
     each_one = np.arange(len(runs) + 1)
     if not all(for_blocks(copy, each_one)):
         return None
+    carried = [run.columns for run in runs]
+    for given in (*blocks, runs):
+        given.clear()
 
     def gathered(name: str, dtype: Any) -> np.ndarray:
         made = np.empty(starts[-1], dtype)
 
         def take(lo: int, hi: int) -> None:
             for i in range(lo, hi):
-                made[starts[i] : starts[i + 1]] = runs[i].columns.pop(name)
+                made[starts[i] : starts[i + 1]] = carried[i].pop(name)
 
         for_blocks(take, each_one)
         return made
 
-    kinds = {name: column.dtype for name, column in runs[0].columns.items()}
+    kinds = {name: column.dtype for name, column in carried[0].items()}
     return Adjacency(offsets, neighbours, {name: gathered(name, kinds[name]) for name in kinds})
 
 
