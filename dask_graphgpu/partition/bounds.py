@@ -33,9 +33,8 @@ def window_numbers(values: Any, edges: Edges) -> Any:
     xp = module_of(values)
     every = edges[1] - edges[0]
     if values.dtype.kind in "iu" and len(edges) > 2 and _evenly(edges, every):
-        low = np.uint64(
-            int(edges[0]) % 2**64
-        )  # differences of 64 bits are right whatever the signs
+        # Differences of 64 bits are right whatever the signs.
+        low = np.uint64(int(edges[0]) % 2**64)
         return (values.astype(np.int64).view(np.uint64) - low) // np.uint64(every)
     if values.dtype.kind in "iu" and all(isinstance(edge, int) for edge in edges):
         least = np.iinfo(values.dtype).min  # only the first edge may be below

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -129,19 +130,23 @@ class Left:
             in_order = there.take(position)
             position = place.take(position[in_order])
         columns = [each.filter(pa.array(in_order)) for each in ids.columns]
-        return cls(VertexIds(columns, position), _columns_left(about, there, number), place)
+        return cls(
+            VertexIds(columns, position), columns_left(about, there, np.count_nonzero), place
+        )
 
 
-def _columns_left(about: VertexColumns, there: np.ndarray, number: int) -> VertexColumns:
-    """What a vertices frame says of the ``number`` vertices that are left."""
-    known = {name: has[there] for name, has in about.known.items()}
-    absent = {name: number - int(np.count_nonzero(has)) for name, has in known.items()}
+def columns_left(
+    about: VertexColumns, left: Any, count_true: Callable[[Any], int]
+) -> VertexColumns:
+    """What a vertices frame says of the vertices that are left: of a mask, or of dense ids."""
+    known = {name: has[left] for name, has in about.known.items()}
+    absent = {name: len(has) - int(count_true(has)) for name, has in known.items()}
     return replace(
         about,
-        columns={name: values[there] for name, values in about.columns.items()},
+        columns={name: values[left] for name, values in about.columns.items()},
         missing=about.missing | absent,
         known={name: has for name, has in known.items() if absent[name]},
-        listed=None if about.listed is None else about.listed[there],
+        listed=None if about.listed is None else about.listed[left],
     )
 
 

@@ -51,9 +51,10 @@ def test_parts_are_those_of_the_host(directed, monkeypatch):
         same(part(found, column, low, high), part(wanted, column, low, high))
     again = [part(part(each, "day", 0.2, None), "weight", 2, 4) for each in (found, wanted)]
     same(*again)
-    for room in (True, False):  # for another copy of the edges
+    for room, edges in ((True, [0, 3, 5]), (True, [0, 3, 6]), (False, [0, 3, 5])):
+        # For another copy of the edges.
         monkeypatch.setattr(parts, "has_room", lambda of, room=room: room or of is wanted)
-        cuts = [windows(each, "weight", lambda *_: [0, 3, 5]) for each in (found, wanted)]
+        cuts = [windows(each, "weight", lambda *_, edges=edges: edges) for each in (found, wanted)]
         for (low, some), (other, others) in zip(*cuts, strict=True):
             assert (low, len(some)) == (other, len(others))
             same(some.partition(), others.partition())

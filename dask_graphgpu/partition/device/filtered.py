@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -23,8 +23,8 @@ from dask_graphgpu.partition.device.memory import free_bytes, told
 from dask_graphgpu.partition.device.numbering import taken_rows
 from dask_graphgpu.partition.device.undirected import undirected
 from dask_graphgpu.partition.empty import NoVertices
+from dask_graphgpu.partition.filtered import columns_left
 from dask_graphgpu.partition.ids import VertexIds
-from dask_graphgpu.partition.partition import VertexColumns
 
 _SORTED = 48  # bytes an edge that a sort by windows takes beside what it gives
 
@@ -88,7 +88,7 @@ class SomeDeviceRows:
         else:
             pairs = [Pairs(self.rows, self.neighbours, place, columns)]
             rows, aside = undirected(size, pairs, kind, ids.rank)
-        vertices = _columns_left(about, dense)
+        vertices = columns_left(about, dense, count_true)
         return DevicePartition(ids, rows, layout, vertices, len(self), as_given=aside)
 
 
@@ -100,19 +100,6 @@ def _ids_left(ids: VertexIds, dense: Any, there: Any, place: Any) -> DeviceIds:
     position = elements.gathered(place, elements.gathered(ids.position, in_order))
     rank = elements.places_in(position, position.dtype)
     return DeviceIds([taken_rows(column, in_order) for column in ids.columns], position, rank)
-
-
-def _columns_left(about: VertexColumns, dense: Any) -> VertexColumns:
-    """What a vertices frame says of the vertices that are left."""
-    known = {name: has[dense] for name, has in about.known.items()}
-    absent = {name: len(dense) - count_true(has) for name, has in known.items()}
-    return replace(
-        about,
-        columns={name: values[dense] for name, values in about.columns.items()},
-        missing=about.missing | absent,
-        known={name: has for name, has in known.items() if absent[name]},
-        listed=None if about.listed is None else about.listed[dense],
-    )
 
 
 @told("taking a part of a graph on the GPU")
