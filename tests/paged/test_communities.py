@@ -51,12 +51,12 @@ def test_answers_are_those_of_memory(tmp_path, many, directed, beside):
         mock.patch(f"{CPU}.paged_level._BESIDE", beside),
     ):
         leiden = lambda graph: graph.leiden(seed=4, max_size=200)  # noqa: E731
-        same(sparse(), leiden, tmp_path, "1700kB", directed=directed)
+        same(sparse(), leiden, tmp_path, "2MB", directed=directed)
         same(
             skewed(),
             lambda graph: graph.louvain(resolution=2),
             tmp_path,
-            "1700kB",
+            "2MB",
             directed=directed,
         )
 
@@ -79,7 +79,7 @@ def test_a_start_and_levels(tmp_path):
     kept = lambda graph: graph.leiden(initial=groups, fixed="stays", levels=True)  # noqa: E731
     for many in (ONE_BY_ONE, IN_BATCHES):
         with mock.patch.multiple(f"{CPU}.louvain", MANY_OF_LOUVAIN=many, MANY_OF_LEIDEN=many):
-            same(frame, kept, tmp_path, "1700kB", directed=False)
+            same(frame, kept, tmp_path, "2MB", directed=False)
 
 
 def read_within(frame, limit, tmp_path, method, **options):

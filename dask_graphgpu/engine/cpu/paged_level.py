@@ -35,8 +35,8 @@ _OF_SLOT = 10
 # Rows at hand and those of the next level share what is left.
 _SHARED = 2
 
-# As often rows are there while they are brought into order.
-_SORTED = 3
+# As often rows are there while they are brought into order: they and the vertices that they are of, dealt, and sorted.
+_SORTED = 5
 
 # Passes over all pages, about, in which each row is looked for once where memory is as small as it may be. With memory
 # for the longest row alone there would be a pass for every few vertices.
