@@ -26,8 +26,9 @@ from dask_graphgpu.report import Report
 
 # Bytes of a vertex: where its row begins, among those at hand as well; its degree, loop, label before and after, and
 # those of the graph; the degree and the size of its community; who waits, and in which order; what becomes the next
-# level. And of one of a level beneath.
-_OF_VERTEX, _BENEATH = 216, 48
+# level; its id, and where its row is in those that were given, of which repeats were merged. And of one of a level
+# beneath.
+_OF_VERTEX, _BENEATH = 248, 48
 
 # Bytes of a slot of a table beside a label; see ``kernels/cpu/tallies.py``.
 _OF_SLOT = 10
@@ -35,8 +36,8 @@ _OF_SLOT = 10
 # Rows at hand and those of the next level share what is left.
 _SHARED = 2
 
-# As often rows are there while they are brought into order.
-_SORTED = 3
+# As often rows are there while they are brought into order: they and the vertices that they are of, dealt, and sorted.
+_SORTED = 5
 
 # Passes over all pages, about, in which each row is looked for once where memory is as small as it may be. With memory
 # for the longest row alone there would be a pass for every few vertices.
@@ -93,7 +94,7 @@ class PagedLevel:
         tables = num_threads() * self.room * (self.ids.itemsize + _OF_SLOT)
         vertices = len(self) * _OF_VERTEX
         self.held = sum(each.held for each in self._sides) + vertices + tables + beneath
-        entries = min(int(offsets[-1]), max(self.free, 0) // self._each)
+        entries = min(int(offsets[-1]), self.free // self._each)
         self._room = _Room(len(self), entries, self.ids, weighted=self.weighted)
 
     @classmethod
@@ -123,12 +124,12 @@ class PagedLevel:
         piece = (self._each + OF_ENTRY) * (longest + min(PIECE, entries))
         # Levels above have weights.
         weights = 0 if self.weighted else self.pages.limits.window_bytes(1)
-        return self.held + max(rows, piece) + weights
+        return self.pages.limits.least(self.held + max(rows, piece) + weights)
 
     @property
     def free(self) -> int:
         """Bytes that there are for rows."""
-        return self.pages.limits.memory - self.held
+        return self.pages.limits.left(self.held)
 
     @property
     def entry_bytes(self) -> int:
@@ -178,8 +179,8 @@ class PagedLevel:
             each, needed, part = 1, each * entries, _SHARED
             needed += beside
         largest = int(np.diff(needed).max(initial=0))
-        what = f"communities of {len(self):,} vertices"
-        self.pages.limits.require(self.held + each * largest, what)
+        limits, what = self.pages.limits, f"communities of {len(self):,} vertices"
+        limits.require(limits.least(self.held + each * largest), what)
         most = max(self.free // part // each, largest)
         self.left = self.free - each * most
         first, end = 0, len(needed) - 1

@@ -65,9 +65,13 @@ class Limits:
         """Edges that are dealt to buckets at a time: a part of the memory."""
         return min(max(self.memory // (_DEALT * _IN_TRANSIT), 1), 1 << 18)
 
+    def left(self, held: int) -> int:
+        """Bytes beside an eighth, where ``held`` are taken: it is for edges that are dealt, or what is not freed."""
+        return max(self.memory - self.memory // _DEALT - held, 0)
+
     def work(self, held: int) -> int:
-        """Bytes of edges that are sorted at a time, where ``held`` are taken: half of what dealing them leaves."""
-        return max(self.memory - self.memory // _DEALT - held, 0) // 2
+        """Bytes of edges that are sorted at a time: half of what is left."""
+        return self.left(held) // 2
 
     def least(self, held: int, work: int = 0) -> int:
         """The smallest memory of which `work` gives so much."""
