@@ -21,6 +21,7 @@ from dask_graphgpu.io.objects.storage_options import StorageOptions
 from dask_graphgpu.io.place import Place, place_of
 from dask_graphgpu.partition import fingerprint
 from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.distinct import distinct
 from dask_graphgpu.store import checkpoint as folder
 
 if TYPE_CHECKING:
@@ -357,9 +358,9 @@ class CheckpointKeeper:
             rows, given = numbers if position is None else position.take(numbers), [*read.values()]
         else:
             rows, given = self.ids.to_owners(numbers, [*read.values()])
-        if len(np.unique(rows)) != self.num_owned:
+        if len(distinct(rows)) != self.num_owned:
             raise self._damaged(
-                f"has values of {len(np.unique(rows)):,} vertices instead of {self.num_owned:,}"
+                f"has values of {len(distinct(rows)):,} vertices instead of {self.num_owned:,}"
             )
         columns = _Columns(
             self.path,

@@ -30,6 +30,7 @@ from dask_graphgpu.io.schema import (
 from dask_graphgpu.io.times import is_time
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.chunk import EdgeChunk
+from dask_graphgpu.partition.distinct import distinct
 from dask_graphgpu.partition.id_table import IdTable
 from dask_graphgpu.partition.ids import Names, common_type, distinct_rows
 
@@ -109,7 +110,7 @@ def named(
     )
     if not all(for_blocks(_is_sound, even_blocks(len(ids), work=8), ids)):
         for chunk, where in given:
-            used = np.unique(np.concatenate([chunk.source, chunk.destination]))
+            used = distinct(np.concatenate([chunk.source, chunk.destination]))
             check_text((ids.take(pa.array(used)),), _text_of(schema), where)
     names = Names((ids.type,), len(ids), table=(ids,), ascending=True)
     return [replace(chunk, names=names) if chunk.names.pending else chunk for chunk, _ in read]

@@ -24,6 +24,7 @@ from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema, value_type
 from dask_graphgpu.io.times import as_length, is_time
 from dask_graphgpu.partition.chunk import to_host
+from dask_graphgpu.partition.distinct import distinct
 
 
 @dataclass(frozen=True)
@@ -193,7 +194,7 @@ def _not_alone(run: Run, label: np.ndarray) -> np.ndarray:
     """Whether the component of each vertex, of a strongly connected one that it is named by, has others."""
     own = label[: run.view.num_owned]
     here = np.arange(len(label)) if run.ranks is None else run.view.numbers
-    others = np.unique(own[own != here[: len(own)]])
+    others = distinct(own[own != here[: len(own)]])
     if run.ranks is not None:
-        others = np.unique(np.concatenate(run.ranks.all_gather(others)))
+        others = distinct(np.concatenate(run.ranks.all_gather(others)))
     return np.isin(label, others)

@@ -19,6 +19,7 @@ from dask_graphgpu.arguments import as_limit, check_whole
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.partition.chunk import to_host
+from dask_graphgpu.partition.distinct import distinct
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ class Nearest(PathLengths):
         }
 
     def run(self, run: Run) -> Table:
-        targets = np.unique(named_vertices(run, "targets", self.targets))
+        targets = distinct(named_vertices(run, "targets", self.targets))
         if run.ranks is None and run.ids.rank is not None:
             targets = targets[np.argsort(to_host(run.ids.rank)[targets])]
         k = min(int(self.k), len(targets))

@@ -10,6 +10,7 @@ from dask_graphgpu.algorithms.algorithm import Algorithm, as_plain_ids
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.arguments import check_whole, is_whole, refuse
 from dask_graphgpu.errors import InvalidArgument
+from dask_graphgpu.partition.distinct import distinct
 
 
 def check_sources(algorithm: Algorithm, seed: Any) -> None:
@@ -42,7 +43,7 @@ def sources_of(run: Run, sources: Any, seed: int) -> Any:
         return every
     if isinstance(sources, list):
         found = np.asarray(run.ids.find(sources), np.int64)
-        if len(np.unique(found)) < len(found):
+        if len(distinct(found)) < len(found):
             raise InvalidArgument("sources has an id more than once; drop the repeats")
         return found
     if sources > n:

@@ -33,6 +33,7 @@ from dask_graphgpu.io.spread import spread
 from dask_graphgpu.io.vertex_rows import VertexRows
 from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk
 from dask_graphgpu.partition.device.memory import has_room, told, use_pool
+from dask_graphgpu.partition.distinct import distinct
 from dask_graphgpu.partition.empty import EmptyPartition, built
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.result_rows import first_of_each
@@ -164,7 +165,7 @@ def deal_rows(ranks: Ranks, found: Sequence[parquet.Piece]) -> list[parquet.Piec
     own = table[np.minimum(owner, ranks.size - 1) == ranks.rank]
     return [
         replace(found[file], row_groups=tuple(int(group) for group in own[own[:, 0] == file, 1]))
-        for file in np.unique(own[:, 0]).tolist()
+        for file in distinct(own[:, 0]).tolist()
     ]
 
 

@@ -22,6 +22,7 @@ from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
 from dask_graphgpu.partition.chunk import to_host
 from dask_graphgpu.partition.csr import Adjacency, at_ends, from_edges
+from dask_graphgpu.partition.distinct import distinct
 from dask_graphgpu.partition.rowwise import merge_repeats
 from dask_graphgpu.report import Report
 
@@ -78,7 +79,7 @@ def cluster_batches(view: Any, cluster: Any) -> Iterator[np.ndarray]:
     _, number = np.unique(to_host(cluster), return_inverse=True)
     ends = np.cumsum(np.bincount(number, np.diff(rows.offsets)))
     batch = (ends // max(rows.limits.memory // (4 * _OF_EDGE), 1)).astype(np.int64)[number]
-    for each in np.unique(batch):
+    for each in distinct(batch):
         yield batch == each
 
 

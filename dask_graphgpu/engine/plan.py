@@ -12,6 +12,7 @@ from dask_graphgpu.engine.options import RunOptions, configured_direction
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.errors import EngineUnavailable, InvalidArgument
 from dask_graphgpu.functions import check_integers, plain
+from dask_graphgpu.partition.distinct import distinct
 from dask_graphgpu.program import COUNT, IN_PYTHON, VertexProgram
 
 
@@ -44,7 +45,7 @@ def check_run(binding: Binding, options: RunOptions) -> tuple[np.ndarray | None,
         ):
             raise InvalidArgument(f"{name} {ids!r}: dense ids lie in 0 .. {n - 1}.")
         # Of a single one it takes a quarter of a millisecond.
-        found.append((ids if ids.size == 1 else np.unique(ids)).astype(np.int64).reshape(-1))
+        found.append((ids if ids.size == 1 else distinct(ids.ravel())).astype(np.int64).reshape(-1))
     if program.combine == "sum" and not may_end(program) and max_supersteps is None:
         raise InvalidArgument(
             "every vertex stays active, and the program has neither active= nor stop=: run it with "

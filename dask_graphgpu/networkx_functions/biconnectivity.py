@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from dask_graphgpu.networkx_functions.offer import offered
 from dask_graphgpu.networkx_graph import BackendGraph
@@ -65,4 +66,4 @@ def is_biconnected(G: BackendGraph) -> bool:
     """As ``networkx.is_biconnected``."""
     found = G.graph().biconnected_components()
     ends = np.concatenate([found["src"], found["dst"]])
-    return found["component"].nunique() == 1 and len(np.unique(ends)) == len(G)
+    return found["component"].nunique() == 1 and len(pd.unique(ends)) == len(G)

@@ -6,6 +6,7 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 
 from dask_graphgpu.networkx_functions.offer import offered
 from dask_graphgpu.networkx_functions.search import Found
@@ -32,7 +33,7 @@ def is_tree(G: BackendGraph) -> bool:
 @offered
 def is_forest(G: BackendGraph) -> bool:
     """As ``networkx.is_forest``."""
-    return len(G.source) < len(G) and len(G.source) == len(G) - len(np.unique(_parts(G)))
+    return len(G.source) < len(G) and len(G.source) == len(G) - len(pd.unique(_parts(G)))
 
 
 @offered

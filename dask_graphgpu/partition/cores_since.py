@@ -18,6 +18,7 @@ from dask_graphgpu.errors import InvalidArgument, InvalidEdges
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.partition.as_given import find_cells
 from dask_graphgpu.partition.csr import Adjacency, offsets_of
+from dask_graphgpu.partition.distinct import distinct
 from dask_graphgpu.partition.grown_vertices import merged_ids
 from dask_graphgpu.partition.growth import Growth, among
 from dask_graphgpu.partition.ids import VertexIds
@@ -155,7 +156,7 @@ class _Changed:
 
         added, lost = since((news.source, news.destination)), since(news.removed_pairs)
         others = [self._keys(growth.source, growth.destination), self._keys(*growth.removed_pairs)]
-        keys = np.unique(np.concatenate([added, lost, *others]))
+        keys = distinct(np.concatenate([added, lost, *others]))
         low, high = np.divmod(keys, np.uint64(max(self._size, 1)))
         self.low, self.high = low.astype(np.int64), high.astype(np.int64)
         self.there = growth.has(self.low, self.high) | growth.has(self.high, self.low)
@@ -211,7 +212,7 @@ class _Changed:
     def seeds(self, core: np.ndarray) -> np.ndarray:
         """Ends of added pairs at which the number is the lower one, or both, in ascending order of it."""
         low, high = self.low[self.added], self.high[self.added]
-        ends = np.unique(
+        ends = distinct(
             np.concatenate([low[core[low] <= core[high]], high[core[high] <= core[low]]])
         )
         return ends[np.argsort(core[ends], kind="stable")]
@@ -222,7 +223,7 @@ class _Changed:
         extra, gone = there & ~had, ~there & had
         ends = [np.concatenate([self.low[c], self.high[c]]) for c in (extra, gone)]
         others = np.concatenate([self.high[extra], self.low[extra]])
-        touched = np.unique(np.concatenate(ends))
+        touched = distinct(np.concatenate(ends))
         slot = np.full(self._size, -1, np.int32)
         slot[touched] = np.arange(len(touched))
         counts = [np.bincount(slot[each], minlength=len(touched)) for each in ends]

@@ -23,6 +23,7 @@ import numpy as np
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
 from dask_graphgpu.partition.csr import Adjacency, offsets_of
+from dask_graphgpu.partition.distinct import distinct
 from dask_graphgpu.partition.row_sort import as_bits
 
 if TYPE_CHECKING:
@@ -225,4 +226,4 @@ def _grow(
             lower = (level.take(ids) < 0) | (values < level.take(ids))
             level[ids[lower].astype(np.intp)] = values[lower]
             lowered.append(ids[lower].astype(dtype))
-        pending = np.unique(np.concatenate(lowered))
+        pending = distinct(np.concatenate(lowered))

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.compiled import is_compiled
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks, num_threads
+from dask_graphgpu.partition.distinct import distinct
 from dask_graphgpu.partition.string_entries import StringEntries
 
 _FEW = 1 << 14  # strings that Arrow sorts within 3 ms
@@ -63,9 +64,9 @@ def _splitters(keys: np.ndarray, least: np.uint64) -> np.ndarray:
     buckets = min(-(-len(keys) // _BUCKET), _MOST_BUCKETS)
     sample = np.sort(keys[:: max(len(keys) // (_SAMPLE * buckets), 1)])
     chosen = sample[_SAMPLE // 2 :: _SAMPLE]
-    often = np.unique(chosen[1:][chosen[1:] == chosen[:-1]])
+    often = distinct(chosen[1:][chosen[1:] == chosen[:-1]])
     behind = often[often < np.iinfo(np.uint64).max] + np.uint64(1)
-    made = np.unique(np.concatenate([chosen, behind]))
+    made = distinct(np.concatenate([chosen, behind]))
     return made[made > least] if (made > least).any() else np.array([least + np.uint64(1)])
 
 

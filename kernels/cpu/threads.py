@@ -197,8 +197,8 @@ def _num_blocks(work: int) -> int:
 
 def _bounds(inner: NDArray[np.int64], n: int, multiple: int) -> NDArray[np.int64]:
     inner = inner // multiple * multiple
-    inner = np.unique(inner[(inner > 0) & (inner < n)])
-    return np.concatenate([[0], inner, [n]]).astype(np.int64)
+    some = sorted(set(inner[(inner > 0) & (inner < n)].tolist()))
+    return np.array([0, *some, n], np.int64)
 
 
 def copy_blocks(n: int, itemsize: int) -> NDArray[np.int64]:

@@ -17,6 +17,7 @@ from dask_graphgpu.engine.loop import check_converged
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks, step_blocks
 from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.distinct import distinct
 from dask_graphgpu.partition.ranks.view import AnyView
 from dask_graphgpu.report import Report
 
@@ -124,7 +125,9 @@ class NeighbourSums:
 
     def __init__(self, view: AnyView, passes: InMemory | Paged) -> None:
         self._border, self._passes = view.border, passes
-        self._bounds = np.union1d(step_blocks(passes.rows.offsets, BLOCK), passes.cuts)
+        self._bounds = distinct(
+            np.concatenate([step_blocks(passes.rows.offsets, BLOCK), passes.cuts])
+        )
         self._groups = np.searchsorted(self._bounds, passes.cuts).tolist()
 
     def __call__(self, values: np.ndarray, scale: float, sums: np.ndarray) -> float:

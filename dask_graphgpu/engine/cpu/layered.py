@@ -25,6 +25,7 @@ from dask_graphgpu.engine.loop import overflow
 from dask_graphgpu.engine.options import layer_edges, layer_repeats
 from dask_graphgpu.engine.state import State
 from dask_graphgpu.kernels.cpu.threads import LITTLE_WORK, even_blocks, num_threads
+from dask_graphgpu.partition.distinct import distinct
 from dask_graphgpu.report import Report
 
 # Edges from which a layer goes to the threads: as of a level of a search.
@@ -46,7 +47,7 @@ def combined(lengths: np.ndarray, least: int) -> list[tuple[int, int]]:
         The first layer of a run, and the one behind its last; all layers, in order.
     """
     large = np.flatnonzero(lengths >= least)
-    bounds = np.unique(np.concatenate([[0, len(lengths)], large, large + 1])).tolist()
+    bounds = distinct(np.concatenate([[0, len(lengths)], large, large + 1])).tolist()
     return list(pairwise(bounds))
 
 

@@ -18,6 +18,7 @@ from dask_graphgpu.engine.walking import SampleRule, edges_up_to
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
 from dask_graphgpu.partition.csr import offsets_of
+from dask_graphgpu.partition.distinct import distinct
 from dask_graphgpu.partition.ranks.view import AnyView
 from dask_graphgpu.report import Report
 
@@ -81,8 +82,8 @@ def _of_all(view: AnyView, batches: np.ndarray, until: np.ndarray) -> np.ndarray
 
 def _distinct(rows: RowsById, keys: np.ndarray, n: int) -> np.ndarray:
     """Keys of own vertices, ascending; of ranks those of all. Collective."""
-    mine = np.unique(keys)
-    return np.unique(rows.to_owners(mine % n, mine))
+    mine = distinct(keys)
+    return distinct(rows.to_owners(mine % n, mine))
 
 
 class _Hop:

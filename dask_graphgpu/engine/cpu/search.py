@@ -10,6 +10,7 @@ import numpy as np
 from dask_graphgpu.kernels.cpu import bfs as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks
 from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.distinct import distinct
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
 
@@ -114,7 +115,9 @@ class Search:
         kernels.mark(self.head, self.tail, self.queue, frontier)
         # A row that hits at once costs the same whatever its length, one that does not costs its
         # length: no block may have many of either.
-        blocks = np.union1d(even_blocks(n, multiple=64), edge_blocks(rows.offsets, multiple=64))
+        blocks = distinct(
+            np.concatenate([even_blocks(n, multiple=64), edge_blocks(rows.offsets, multiple=64)])
+        )
         first = True
         size = self.tail - self.head
         while size and self.depth != self.last and not self._have_targets():

@@ -23,6 +23,7 @@ from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks, num_threads
 from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.distinct import distinct
 from dask_graphgpu.partition.paged.sort import give_back
 from dask_graphgpu.partition.ranks.view import AnyView
 from dask_graphgpu.report import Report
@@ -111,7 +112,7 @@ def _of_all_ranks(ranks: Ranks, edges: Edges, report: Report) -> Edges:
         low, high, weight = (_sent(ranks, each, to) for each in edges)
         edges = low, high, weight
         if not sends and ranks.rank % (2 * step) == 0 and ranks.rank + step < ranks.size:
-            table = np.union1d(low, high)
+            table = distinct(np.concatenate([low, high]))
             first, second = (np.searchsorted(table, each).astype(low.dtype) for each in (low, high))
             first, second, weight = reduced(len(table), (first, second, weight), report)
             edges = table.take(first), table.take(second), weight

@@ -18,6 +18,7 @@ from dask_graphgpu.engine.options import configured_direction
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu import threads
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks, num_threads
+from dask_graphgpu.partition.distinct import distinct
 from dask_graphgpu.partition.ranks.view import AnyView
 from dask_graphgpu.report import Report
 
@@ -84,7 +85,7 @@ class Sweep:
         if targets is not None:
             found = view.places(targets)[0]
             self.targets = found[found < self.own]
-        starts = np.unique(places[places < self.own] if self._several else places)
+        starts = distinct(places[places < self.own] if self._several else places)
         self._lists = [np.empty(n, passes.rows.neighbours.dtype) for _ in range(2)]
         self.size = self._here = len(starts)
         self._lists[0][: self._here] = starts

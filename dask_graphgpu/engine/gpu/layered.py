@@ -39,6 +39,7 @@ from dask_graphgpu.engine.plan import Plan
 from dask_graphgpu.engine.state import State
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.device.masks import count_true
+from dask_graphgpu.partition.distinct import distinct
 from dask_graphgpu.partition.layered import Layered
 from dask_graphgpu.report import Report
 
@@ -76,7 +77,7 @@ def stretches(starts: np.ndarray, least: int, cut: Cut) -> list[Stretch]:
         if end - begin >= least:
             bounds.append(end)
             begin = end
-    marks = np.unique([0, *bounds, *cut.bounds.tolist(), int(starts[-1])])
+    marks = distinct(np.array([0, *bounds, *cut.bounds.tolist(), int(starts[-1])]))
     first = np.searchsorted(starts, marks[:-1], side="right") - 1
     last = np.searchsorted(starts, marks[1:], side="left")
     held = zip(marks[:-1].tolist(), marks[1:].tolist(), (last - first).tolist(), strict=True)

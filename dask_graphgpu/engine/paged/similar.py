@@ -16,6 +16,7 @@ from dask_graphgpu.engine.similarity import Similarity
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import num_threads
 from dask_graphgpu.partition.csr import Adjacency, offsets_of
+from dask_graphgpu.partition.distinct import distinct
 from dask_graphgpu.partition.paged.rowwise import cuts_of
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
@@ -91,7 +92,7 @@ def similar(view: View, chosen: np.ndarray, asked: Similarity, report: Report) -
 def _near(first: Adjacency, part: np.ndarray, amounts: np.ndarray) -> np.ndarray:
     """Neighbours of rows one after another that may be in common, ascending; int64."""
     begin, stop = first.offsets[[part[0], part[-1] + 1]].tolist()
-    near = np.unique(first.neighbours[begin:stop]).astype(np.int64)
+    near = distinct(first.neighbours[begin:stop]).astype(np.int64)
     return near[amounts[near] > 0]
 
 

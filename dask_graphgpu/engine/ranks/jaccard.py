@@ -11,6 +11,7 @@ from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
 from dask_graphgpu.partition import rowwise
 from dask_graphgpu.partition.csr import offsets_of
+from dask_graphgpu.partition.distinct import distinct
 from dask_graphgpu.partition.ranks.ghost_rows import FEW_EDGES, asked_edges, sent
 from dask_graphgpu.partition.ranks.view import RankView
 from dask_graphgpu.report import Report
@@ -189,7 +190,7 @@ def _pairs_of(
     """The pairs of some own vertices with those of larger numbers. Collective."""
     start = time.perf_counter()
     rows, own, numbers = view.symmetric, view.num_owned, view.numbers
-    ghosts = np.unique(rows.neighbours[rowwise.edges_of(rows, vertices)]).astype(np.int64)
+    ghosts = distinct(rows.neighbours[rowwise.edges_of(rows, vertices)]).astype(np.int64)
     ghosts = ghosts[ghosts >= own]
     edges = asked_edges(view, rows, ghosts)
     far = sent(view, [numbers.take(rows.neighbours[each]) for each in edges])

@@ -10,6 +10,7 @@ from dask_graphgpu.engine.cpu.search import PUSH_COST, VERTEX_COST
 from dask_graphgpu.engine.ranks.in_place import STRETCHES
 from dask_graphgpu.kernels.cpu import bfs as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks
+from dask_graphgpu.partition.distinct import distinct
 from dask_graphgpu.partition.ranks.view import RankView
 from dask_graphgpu.report import Report
 
@@ -125,7 +126,9 @@ class Search:
         kernels.mark(0, len(self.ghosts), self.ghosts, frontier)
         self.depth += 1
         offsets = rows.offsets[: own + 1]
-        blocks = np.union1d(even_blocks(own, multiple=64), edge_blocks(offsets, multiple=64))
+        blocks = distinct(
+            np.concatenate([even_blocks(own, multiple=64), edge_blocks(offsets, multiple=64)])
+        )
         results: list[tuple[int, int, int]] = for_blocks(
             kernels.pull_block, blocks,
             offsets, rows.neighbours, view.out.offsets, self.level, self.depth,
@@ -245,7 +248,7 @@ class LevelStretches:
     def _push(self, until: int) -> tuple[int, np.ndarray]:
         """Push what is pending below a level; edges read, and ghosts that have got levels."""
         rows, level = self.view.out, self.level
-        pending = np.unique(self.pending)  # several ranks may have lowered one
+        pending = distinct(self.pending)  # several ranks may have lowered one
         keys = level.take(pending)
         order = np.argsort(keys, kind="stable")
         pending, keys = pending[order], keys[order]

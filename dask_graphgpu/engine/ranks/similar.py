@@ -10,6 +10,7 @@ from dask_graphgpu.engine.similarity import Similarity
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.partition import rowwise
 from dask_graphgpu.partition.csr import offsets_of
+from dask_graphgpu.partition.distinct import distinct
 from dask_graphgpu.partition.ranks.ghost_rows import FEW_EDGES, asked_edges, sent
 from dask_graphgpu.partition.ranks.view import RankView
 from dask_graphgpu.report import Report
@@ -46,7 +47,7 @@ def similar(view: RankView, chosen: np.ndarray, asked: Similarity, report: Repor
     found = [(numbers[:0], numbers[:0], np.empty(0))]
     for i in range(int(view.ranks.max(parts))):
         some = cut[i] if i < parts else vertices[:0]
-        ghosts = np.unique(rows.neighbours[rowwise.edges_of(rows, some)]).astype(np.int64)
+        ghosts = distinct(rows.neighbours[rowwise.edges_of(rows, some)]).astype(np.int64)
         ghosts = ghosts[(ghosts >= own) & (amounts[ghosts] > 0)]
         edges = asked_edges(view, rows, ghosts)
         far = sent(view, [numbers.take(rows.neighbours[each]) for each in edges])

@@ -15,6 +15,7 @@ from dask_graphgpu.errors import SpillError
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import num_threads
 from dask_graphgpu.partition.csr import Adjacency, Coo, from_coo, offsets_of
+from dask_graphgpu.partition.distinct import distinct
 from dask_graphgpu.partition.paged.as_given import AsGivenWriter
 from dask_graphgpu.partition.paged.files import PagedArray, PageWriter, create, full, write
 from dask_graphgpu.partition.paged.folder import SpillFolder
@@ -311,7 +312,7 @@ class _Bucket:
                 held = 0
             held += length
         # More buckets than files may be open are cut again in their turn.
-        chosen = np.unique(np.array([*cuts, len(lengths)], np.int64))
+        chosen = distinct(np.array([*cuts, len(lengths)], np.int64))
         if len(chosen) > _MOST_BUCKETS:
             chosen = chosen[np.linspace(0, len(chosen) - 1, _MOST_BUCKETS + 1).astype(np.int64)]
         return int(lengths.max()), chosen + self.first

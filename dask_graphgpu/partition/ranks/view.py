@@ -10,6 +10,7 @@ import numpy as np
 
 from dask_graphgpu.partition import csr, rowwise
 from dask_graphgpu.partition.csr import Adjacency
+from dask_graphgpu.partition.distinct import distinct
 from dask_graphgpu.partition.layered import Layered, Levels
 from dask_graphgpu.partition.rows import Rows
 from dask_graphgpu.partition.view import View
@@ -267,7 +268,7 @@ class RankView:
     @property
     def shared(self) -> np.ndarray:
         """Local ids of the own vertices that are ghosts on other ranks, ascending."""
-        ids: np.ndarray = self._once("shared", lambda: np.unique(np.concatenate(self.border.sends)))
+        ids: np.ndarray = self._once("shared", lambda: distinct(np.concatenate(self.border.sends)))
         return ids
 
     @property
