@@ -11,8 +11,11 @@ from dask_graphgpu.engine.cpu.edges import InMemory, Paged, passes_over
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks
 from dask_graphgpu.partition.csr import Adjacency
-from dask_graphgpu.partition.ranks.view import AnyView
+from dask_graphgpu.partition.ranks.view import AnyView, RankView
 from dask_graphgpu.report import Report
+
+# Vertices of a path, on ranks, that are looked for by a pass over all numbers each; behind them numbers are sorted.
+_LONG = 64
 
 
 def predecessors(
@@ -207,7 +210,7 @@ def path(
     -----
     Collective: an exchange each time that the path comes from another rank.
     """
-    if view.on_ranks:
+    if isinstance(view, RankView):
         return _over_ranks(view, source, target, predecessor)
     return _along(source, target, predecessor)
 
@@ -222,11 +225,10 @@ def _along(source: int, target: int, predecessor: np.ndarray) -> tuple[np.ndarra
 
 
 def _over_ranks(
-    view: AnyView, source: int, target: int, predecessor: np.ndarray
+    view: RankView, source: int, target: int, predecessor: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """As `path`; ids and predecessors are numbers."""
     ranks, border, own = view.ranks, view.border, view.num_owned
-    before = view.places(predecessor[:own])[0]  # of a path all that come before are here
     found: list[int] = []
     left: list[int] = []
     length, row = 0, -1
@@ -242,7 +244,10 @@ def _over_ranks(
             found.append(row)
             left.append(length + steps)
             steps += 1
-            row = int(before[row])
+            if len(found) == _LONG:
+                view.know_order(np.argsort)
+            # Of a path all that come before are here. To look for those of all vertices would take seconds.
+            row = int(view.places(predecessor[row : row + 1])[0][0])
         if row >= own:
             owner = int(np.searchsorted(border.ghosts, row, side="right")) - 1
             place = row - int(border.ghosts[owner])
