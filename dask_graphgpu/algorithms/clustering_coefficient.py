@@ -49,8 +49,8 @@ class ClusteringCoefficient(Algorithm):
         return {"vertex": ColumnType("vertex"), "clustering_coefficient": value}
 
     def run(self, run: Run) -> Table:
-        arcs = run.engine.neighbour_arcs(run.view, report=run.report)
-        degree = run.engine.simple_degrees(run.view).astype(np.float64)
+        arcs = run.engine.neighbour_arcs(run.working, report=run.report)
+        degree = run.engine.simple_degrees(run.working).astype(np.float64)
         coefficient = arcs / np.maximum(degree * (degree - 1), 1)
         return {
             "vertex": Values(run.vertices),

@@ -122,7 +122,8 @@ class EigenvectorCentrality(Iterated):
     graph of equal parts, the answer is the one next to them. Directed graphs without cycles have
     no such vector, and iterations do not settle soon. Repeated rows are edges of their own. Cost:
     O(E) an iteration; fewer iterations the further the second eigenvalue is from the first. On undirected graphs steps
-    go on by a momentum, which takes a square root of the iterations, but not with ``checkpoint``: that may need more.
+    go on by a momentum, which takes a square root of the iterations, but not with ``checkpoint`` and not on the GPUs of
+    several workers: that may need more.
     """
 
     _: KW_ONLY
@@ -139,9 +140,11 @@ class EigenvectorCentrality(Iterated):
     def run(self, run: Run) -> Table:
         refuse_extreme_weights(run, "products")
         scale = _scale(run)
-        if run.view.directed or run.keeper is not None:
+        # Between phases values go by the host, and to ghosts on other ranks: for GPUs that is more than what is saved.
+        apart = run.ranks is not None and run.stays
+        if run.view.directed or run.keeper is not None or apart:
             asked = program(weighted=run.view.is_weighted)
-            x = self.iterate(run, run.view, asked, {}, scale=scale)
+            x = self.iterate(run, run.working, asked, {}, scale=scale)
         else:
             x = self._with_momentum(run, scale)
         x = x / np.sqrt(run.total(x * x))

@@ -100,7 +100,7 @@ class KatzCentrality(Iterated):
         return {"vertex": ColumnType("vertex"), "katz_centrality": ColumnType("float64")}
 
     def run(self, run: Run) -> Table:
-        view = run.view
+        view = run.working
         constants = {"alpha": float(self.alpha), "beta": float(self.beta)}
         try:
             x = self.iterate(run, view, program(weighted=view.is_weighted), {}, **constants)

@@ -137,7 +137,7 @@ class RandomWalks(Algorithm):
             int(self.seed),
         )  # fmt: skip
         walk, step, vertex = run.engine.random_walks(
-            run.view, walks, np.repeat(starts, each), rule, run.report
+            run.answering, walks, np.repeat(starts, each), rule, run.report
         )
         run.order(walk, total * each, step)
         dense = run.ids.position if run.ranks is None else None

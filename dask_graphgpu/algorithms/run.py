@@ -82,6 +82,11 @@ class Run:
         return self.view.staying() if self.stays else self.view
 
     @property
+    def working(self) -> Any:
+        """The view, for values that the algorithm goes on with; on ranks with GPUs they stay there, as of `staying`."""
+        return self.view if self.ranks is None else self.staying
+
+    @property
     def answering(self) -> Any:
         """The view, for rows that become those of the result as they are; see `RankView.answering`.
 

@@ -33,6 +33,19 @@ def test_methods_of_frames(size):
         found = getattr(several, name)(**arguments)
         assert dg.last_report().attrs["ranks"] == size
         pd.testing.assert_frame_equal(found, getattr(one, name)(**arguments))
+    for name, arguments in (
+        ("katz_centrality", {"alpha": 1e-4}),
+        ("eigenvector_centrality", {"tolerance": 1e-10}),
+        ("clustering_coefficient", {}),
+    ):
+        one, several = (
+            frame().graph(directed=False, engine=engine, ranks=ranks)
+            for engine, ranks in (("cpu", 1), ("gpu", size))
+        )
+        found = getattr(several, name)(**arguments)
+        assert dg.last_report().attrs["ranks"] == size
+        pd.testing.assert_frame_equal(found, getattr(one, name)(**arguments), rtol=1e-6)
+    one, several = frame().graph(engine="cpu"), frame().graph(engine="gpu", ranks=size)
     ranks = several.pagerank()
     assert dg.last_report().attrs["ranks"] == size
     pd.testing.assert_frame_equal(ranks, one.pagerank(), rtol=1e-6)

@@ -300,7 +300,7 @@ def random_walks(
 
     def work(whole: Gathered, given: Any) -> Any:
         found = one_gpu.random_walks(whole.view, walks, starts, rule, report)
-        return tuple(map(to_new_memory, found))
+        return tuple(_given(view, each) for each in found)
 
     return on_whole(
         view, report, work, lambda: processors.random_walks(view, walks, starts, rule, report)

@@ -93,9 +93,8 @@ class RankIds:
         known = np.where(here < 0, -1, self.homes.first + here)
         every = self.homes.ranks.all_gather(known)
         found: np.ndarray = np.max(every, axis=0)
-        for value, number in zip(values, found.tolist(), strict=True):
-            if number < 0:
-                raise unknown_vertex(value, len(self), self.kinds)
+        if len(missing := (found < 0).nonzero()[0]):
+            raise unknown_vertex(values[missing[0]], len(self), self.kinds)
         return found
 
     def find_rows(self, table: Sequence[pa.Array]) -> tuple[np.ndarray, np.ndarray]:
