@@ -50,7 +50,7 @@ class ArticulationPoints(Algorithm):
     def run(self, run: Run) -> Table:
         number = run.own(run.engine.num_blocks(run.view, report=run.report))
         several = np.flatnonzero(number > 1)
-        run.order(run.vertices[several], run.num_vertices)
+        run.order(run.vertices[several])
         return {
             "vertex": Values(run.vertices[several]),
             "biconnected_components": Values(number[several]),

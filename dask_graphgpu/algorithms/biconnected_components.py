@@ -47,7 +47,7 @@ class BiconnectedComponents(Algorithm):
 
     def run(self, run: Run) -> Table:
         first, second, component = run.engine.biconnected_edges(run.answering, report=run.report)
-        run.order(first, run.num_vertices, second)
+        run.order(first, second)
         return {
             "edge source": Values(first),
             "edge destination": Values(second),

@@ -126,7 +126,7 @@ class ClusterMetrics(Algorithm):
         spread = n * shapes.degree[order] - 2 * m
         whole = shapes.connected[order]
         first = np.asarray(shapes.first[order], like=run.rows)
-        run.order(first, run.num_vertices)
+        run.order(first)
         table = {
             "cluster": Values(run.vertices[first] if run.ranks is None else first),
             "vertices": Values(n),

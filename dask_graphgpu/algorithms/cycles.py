@@ -156,9 +156,7 @@ class Cycles(Algorithm):
         cycle, position, vertex, times = run.engine.cycles(
             view, (*ends, times), rule, report=run.report
         )
-        if run.ranks is not None:
-            last = run.ranks.max(int(cycle.max(initial=-1)))
-            run.order(cycle, int(last) + 1, position)
+        run.order(cycle, position)
         dense = run.ids.position if run.ranks is None else None
         found = {
             "cycle": Values(cycle),

@@ -103,7 +103,7 @@ class Distances(PathLengths):
             i, j = i[order], j[order]
         cells = np.asarray(of_source[i] * len(places) + column[j], like=run.rows)
         first, second = (j, i) if backwards else (i, j)
-        run.order(first * len(targets) + second, len(sources) * len(targets))
+        run.order(first * len(targets) + second)
         return {
             "source": Values(np.asarray(sources[first], like=run.rows)),
             "target": Values(np.asarray(targets[second], like=run.rows)),

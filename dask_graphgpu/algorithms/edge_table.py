@@ -55,7 +55,7 @@ def of_places(run: Run, low: Any, high: Any, columns: Table) -> Table:
         columns = {
             name: Values(ordered(column.data), fresh=True) for name, column in columns.items()
         }
-    run.order(first, run.num_vertices, second)
+    run.order(first, second)
     ends = {"edge source": run.vertices_at(first), "edge destination": run.vertices_at(second)}
     return ends | columns
 

@@ -27,7 +27,7 @@ def table(run: Run, levels: Sequence[Any]) -> Table:
     depth = np.arange(len(own), dtype=np.int64, like=run.vertices)
     level = _row_by_row([depth[k : k + 1].repeat(len(run.rows)) for k in range(len(own))])
     vertex = _row_by_row([run.vertices] * len(own))
-    run.order(vertex, run.num_vertices, level)
+    run.order(vertex, level)
     return {
         "vertex": Values(vertex),
         "level": Values(level),

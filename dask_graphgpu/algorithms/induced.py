@@ -21,7 +21,7 @@ def edge_table(run: Run, edges: tuple[Any, Any, Any]) -> Table:
     if weight is not None:
         weight = _lighter_first(source, destination, weight)
     if run.ranks is not None:  # where numbers are in the order of the user's ids
-        run.order(source, run.num_vertices, destination)
+        run.order(source, destination)
     table = {"edge source": Values(source), "edge destination": Values(destination)}
     if run.schema.weight is not None:
         table["edge weight"] = Values(np.empty(0) if weight is None else weight)

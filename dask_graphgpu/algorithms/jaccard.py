@@ -80,14 +80,14 @@ class Jaccard(Algorithm):
     def run(self, run: Run) -> Table:
         if self.pairs is None:
             first, second, values = run.engine.jaccard_two_hop(run.answering, report=run.report)
-            run.order(first, run.num_vertices, second)
+            run.order(first, second)
         else:
             names = [f"pairs {end}" for end in ("source", "destination")]
             if run.ranks is None:
                 first, second = (dense_ids(run, name) for name in names)
             else:
-                rows, total, (first, second) = numbers_by_row(run, names)
-                run.order(rows, total)
+                rows, _, (first, second) = numbers_by_row(run, names)
+                run.order(rows)
             values = run.engine.jaccard_of_pairs(run.view, first, second, report=run.report)
         return {
             "edge source": Values(first),

@@ -126,7 +126,7 @@ class KShortestPaths(PathLengths):
         table = {name: np.asarray(each, like=run.rows) for name, each in found.items()}
         rows = len(found["path"])
         if run.ranks is not None:
-            run.order(np.arange(rows), int(run.ranks.sum(rows)))
+            run.order(np.arange(rows))
         elif run.ids.position is not None:
             table["vertex"] = at(run.ids.position, table["vertex"])
         return {name: Values(each) for name, each in table.items()}

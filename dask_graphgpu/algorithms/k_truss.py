@@ -50,7 +50,7 @@ class KTruss(Algorithm):
 
     def run(self, run: Run) -> Table:
         first, second, trussness = run.engine.trussness(run.answering, report=run.report)
-        run.order(first, run.num_vertices, second)
+        run.order(first, second)
         return {
             "edge source": Values(first),
             "edge destination": Values(second),

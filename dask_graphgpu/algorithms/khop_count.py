@@ -88,5 +88,5 @@ class KhopCount(Algorithm):
             first += len(reached)
         count = count.take(run.vertices)
         asked = np.flatnonzero(count >= 0)
-        run.order(run.vertices[asked], run.num_vertices)
+        run.order(run.vertices[asked])
         return {"vertex": Values(run.vertices[asked]), "count": Values(count[asked])}

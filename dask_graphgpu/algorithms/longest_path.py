@@ -144,7 +144,7 @@ class LongestPath(Resumable):
         length = int(run.most(state["step"])) + 1
         rows = np.flatnonzero(step >= 0)
         rows = rows[np.argsort(-step[rows])]
-        run.order(length - 1 - step[rows], length)
+        run.order(length - 1 - step[rows])
         return rows
 
 

@@ -113,7 +113,7 @@ class Motifs(OfMotifs):
         shown = self.shown(directed=run.view.directed)
         classes = motif_classes(self.size)
         rows = shown if run.ranks is None or run.ranks.rank == 0 else shown[:0]
-        run.order(np.arange(len(rows)), len(shown))
+        run.order(np.arange(len(rows)))
         return {
             "motif": Values(classes.ids[rows]),
             "edges": Values(np.array([classes.edges[row] for row in rows], "U47")),

@@ -102,7 +102,7 @@ class Nearest(PathLengths):
         distance, target = run.engine.nearest(run.view, targets, k, self.cutoff, run.report)
         distance, target = (each.take(run.rows, axis=0) for each in (distance, target))
         rows, place = np.nonzero(target >= 0)
-        run.order(run.vertices[rows], run.num_vertices, place)
+        run.order(run.vertices[rows], place)
         return {
             "vertex": Values(run.vertices[rows]),
             "rank": Values(place + 1),

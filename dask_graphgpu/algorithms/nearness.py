@@ -181,7 +181,7 @@ class Nearness(Algorithm):
             targets = run.ids.find(self.target if isinstance(self.target, list) else [self.target])
             rows, places = run.rows_of(targets)
             vertices = run.dense(rows)
-            run.order(places, len(targets))
+            run.order(places)
         others = run.num_vertices - 1
         if self.method == "hyperball":
             hashes = random_priorities(run, int(self.seed))

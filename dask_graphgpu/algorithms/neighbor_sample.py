@@ -179,8 +179,7 @@ class NeighborSample(Algorithm):
             run.view, groups, seeds, rule, run.report, until
         )
         hops = len(rule.fanout)
-        most = -(-total // size) if until is None else total
-        run.order(group * hops + hop - 1, most * hops, destination)
+        run.order(group * hops + hop - 1, destination)
         dense = run.ids.position if run.ranks is None else None
         ends = {"edge source": source, "edge destination": destination}
         batch = group if until is None else group // size

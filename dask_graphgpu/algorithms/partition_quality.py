@@ -218,7 +218,7 @@ def _by_group(
     else:
         first = np.flatnonzero(count)
         community = first + low
-        run.order(community, run.num_vertices)
+        run.order(community)
     return community, count[first], within[first], volume[first]
 
 

@@ -104,7 +104,7 @@ class Project(Algorithm):
         )
         chosen = (out if self.side == "source" else into) > 0
         first, second, weight = run.engine.similar(run.view, chosen, asked, report=run.report)
-        run.order(first, run.num_vertices, second)
+        run.order(first, second)
         if self.metric == "count":
             weight = weight.astype(np.int64)
         return {

@@ -129,7 +129,7 @@ class RandomWalks(Algorithm):
         return None
 
     def run(self, run: Run) -> Table:
-        starts, places, total = start_vertices(run, "start", self.start)
+        starts, places, _ = start_vertices(run, "start", self.start)
         each = self.walks_per_vertex
         walks = (places[:, None] * each + np.arange(each, like=places)).ravel()
         rule = WalkRule(
@@ -139,7 +139,7 @@ class RandomWalks(Algorithm):
         walk, step, vertex = run.engine.random_walks(
             run.answering, walks, np.repeat(starts, each), rule, run.report
         )
-        run.order(walk, total * each, step)
+        run.order(walk, step)
         dense = run.ids.position if run.ranks is None else None
         return {
             "walk": Values(walk),

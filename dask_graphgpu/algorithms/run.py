@@ -30,12 +30,11 @@ if TYPE_CHECKING:
 class RowOrder:
     """Where the rows of a rank's table stand among those of all ranks.
 
-    ``place``, of 0 .. ``total`` - 1, and ``tie`` among rows of one place: arrays, one entry a row; places may be a
-    range. Arrays on the GPU are in order.
+    ``place``, from 0 on, and ``tie`` among rows of one place: arrays, one entry a row; places may be a range. Arrays on
+    the GPU are in order.
     """
 
     place: np.ndarray | range
-    total: int
     tie: np.ndarray | None = None
 
 
@@ -246,10 +245,10 @@ class Run:
 
     # -- the result ------------------------------------------------------------------------------
 
-    def order(self, place: Any, total: int, tie: Any = None) -> None:
+    def order(self, place: Any, tie: Any = None) -> None:
         """Say where the rows of the result stand, of a run on ranks; see `RowOrder`."""
         if self.ranks is not None:
-            self.places = RowOrder(place, total, tie)
+            self.places = RowOrder(place, tie)
 
 
 def at(values: Any, places: Any) -> Any:

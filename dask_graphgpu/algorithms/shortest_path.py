@@ -121,7 +121,7 @@ class ShortestPath(PathLengths, Resumable):
         )
         ends, left, length = run.engine.path(run.view, source, target, before)
         came = before.take(ends)
-        run.order(length - 1 - left, length)
+        run.order(length - 1 - left)
         weight = _weights(run, came, ends) if weighted else None
         return came, run.dense(ends), distance.take(ends), weight
 

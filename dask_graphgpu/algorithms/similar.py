@@ -122,7 +122,7 @@ class Similar(Algorithm):
             degree_cutoff=self.degree_cutoff,
         )
         first, second, score = run.engine.similar(run.view, chosen, asked, report=run.report)
-        run.order(first, run.num_vertices, np.arange(len(first)))
+        run.order(first, np.arange(len(first)))
         return {
             "edge source": Values(first),
             "edge destination": Values(second),

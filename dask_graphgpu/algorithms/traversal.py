@@ -117,7 +117,7 @@ class Traversal(Algorithm):
                     parts.setdefault(name, []).append(column)
         if ordered:
             starts = np.arange(len(sources))[:, None] * each
-            run.order((starts + np.asarray(places, np.int64)).ravel(), len(sources) * each)
+            run.order((starts + np.asarray(places, np.int64)).ravel())
         table = {
             "vertex": Values(np.concatenate([vertices] * len(sources)) if joined else vertices)
         }
@@ -132,7 +132,7 @@ class Traversal(Algorithm):
         """The result of all vertices, of values of the rows of `Run.found_rows`."""
         n, total = run.num_vertices, len(sources) * run.num_vertices
         low, high = run.found_rows(total)
-        run.order(range(low, high), total)
+        run.order(range(low, high))
         bounds = np.clip(np.arange(len(sources) + 1) * n, low, high)
         first = all_below(n, run.view.id_dtype)
         return {

@@ -67,7 +67,7 @@ class TriadCensus(Algorithm):
         )
         counts = census(run.num_vertices, sums, triangles)
         rows = len(TRIADS) if run.ranks is None or run.ranks.rank == 0 else 0
-        run.order(np.arange(rows), len(TRIADS))
+        run.order(np.arange(rows))
         known = np.array([count is not None for count in counts[:rows]], bool)
         numbers = np.array([count or 0 for count in counts[:rows]], np.int64)
         return {
