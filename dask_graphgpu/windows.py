@@ -48,13 +48,13 @@ class Spacing:
         return as_times(np.array([int(low)]), self.kind).iloc[0] if is_time(self.kind) else low
 
     def edges(self, least: int | float, most: int | float) -> list[int | float]:
-        """Where windows begin and end that hold all values, also where floats are rounded."""
-        start = least if self.start is None else self.start
-        if start < 0 and most >= 2**63 and isinstance(start, int):
+        """Where windows begin and end that hold all values, as the column has them: floats are rounded to its type."""
+        if not (math.isfinite(least) and math.isfinite(most)):
             raise InvalidArgument(
-                f"start={start} is below 0, and {self.column!r} has {most}: no integers of 64 bits hold both, as "
-                "the column of windows has to; give a start of at least 0"
+                f"{self.column!r} has infinite values, {least} to {most}, which are in no window: leave them out, by "
+                "where() or before the graph is made"
             )
+        start = least if self.start is None else self.start
         first, last = ((value - start) // self.every for value in (least, most))
         if not last - first < _MOST:  # of the smallest lengths these are infinite
             raise InvalidArgument(
@@ -64,7 +64,19 @@ class Spacing:
         numbers = range(math.floor(first), math.floor(last) + 2)
         edges = [start + number * self.every for number in numbers]
         edges[0] = min(edges[0], least)
-        return edges if most < edges[-1] else [*edges, math.nextafter(most, math.inf)]
+        if all(isinstance(edge, int) for edge in edges):
+            if edges[0] < 0 and most >= 2**63:
+                raise InvalidArgument(
+                    f"start={start} makes a window from {edges[0]} on, below 0, and {self.column!r} has {most}: no "
+                    "integers of 64 bits hold both, as the column of windows has to; give a start from 0 to "
+                    f"{least}"
+                )
+            return edges
+        floats = np.dtype(getattr(self.kind, "numpy_dtype", self.kind))
+        floats = floats if floats.kind == "f" else np.dtype(np.float64)
+        edges = np.array(edges, floats).tolist()
+        beyond = np.nextafter(floats.type(most), floats.type(np.inf)).item()
+        return edges if most < edges[-1] else [*edges, beyond]
 
 
 class Windows:

@@ -1,5 +1,8 @@
 """Windows of columns whose numbers floats cannot tell apart, and bounds that are no numbers."""
 
+from itertools import pairwise
+
+import dask
 import numpy as np
 import pandas as pd
 import pytest
@@ -33,10 +36,9 @@ def test_whole_numbers_are_exact(values, dtype, every):
 
 def test_windows_below_zero_of_values_beyond_2_to_63_are_an_error():
     graph = of([0, 2**64 - 1], "uint64")
-    with pytest.raises(
-        InvalidArgument, match="start=-5 is below 0, and 't' has 18446744073709551615"
-    ):
-        graph.windows("t", 2**62, start=-5).degree()
+    for start in (-5, 3):  # a window ends there
+        with pytest.raises(InvalidArgument, match="below 0, and 't' has 18446744073709551615"):
+            graph.windows("t", 2**62, start=start).degree()
 
 
 @pytest.mark.parametrize("ranks", [1, 2])
@@ -62,6 +64,25 @@ def test_no_row_is_lost_where_floats_are_rounded():
         assert (found["vertex"] >= 0).sum() == len(values)
 
 
+@pytest.mark.parametrize("where", ["memory", "ranks", "disk"])
+def test_edges_of_windows_are_rounded_as_the_column_is(where, tmp_path):
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame(random.integers(0, 300, (40_000, 2)), columns=["src", "dst"])
+    frame["t"] = (random.integers(0, 21, len(frame)) * 0.1 - 2).astype("float32")
+    settings = {
+        "graphgpu.host-memory-limit": "700kB",
+        "graphgpu.page-bytes": 4096,
+        "graphgpu.spill-directory": str(tmp_path),
+    }
+    with dask.config.set(settings if where == "disk" else {}):
+        graph = frame.graph(duplicates="keep", ranks=2 if where == "ranks" else 1)
+        graph = graph.persist(columns="t")
+        found = graph.windows("t", 0.1, start=-2).degree().groupby("window")["out_degree"].sum()
+        assert found.sum() == len(frame)
+        for (low, high), number in zip(pairwise([*found.index, np.inf]), found, strict=True):
+            assert number == ((frame["t"] >= low) & (frame["t"] < high)).sum()
+
+
 @pytest.mark.parametrize(
     ("call", "match"),
     [
@@ -69,6 +90,7 @@ def test_no_row_is_lost_where_floats_are_rounded():
         (lambda g: g.windows("t", 1, start=float("nan")), "start=nan"),
         (lambda g: g.windows("t", 1, start=float("inf")), "start=inf"),
         (lambda g: g.windows("t", 5e-324).degree(), "makes inf windows"),
+        (lambda _: of([0, np.inf], "float64").windows("t", 1).degree(), "has infinite values"),
     ],
 )
 def test_what_is_no_number(call, match):
