@@ -117,7 +117,7 @@ class EigenvectorCentrality(Iterated):
     Notes
     -----
     x(v) is in proportion to the sum over edges u -> v of w(u, v) x(u): edges *into* a vertex
-    count. Iterated is A + I, with A over its mean weight: it has the same eigenvectors, and converges on
+    count. Iterated is A + I, with A over a usual weight: it has the same eigenvectors, and converges on
     bipartite graphs too. It starts from equal values: where several vectors have the largest eigenvalue, as in a
     graph of equal parts, the answer is the one next to them. Directed graphs without cycles have
     no such vector, and iterations do not settle soon. Repeated rows are edges of their own. Cost:
@@ -188,12 +188,21 @@ class EigenvectorCentrality(Iterated):
 
 
 def _scale(run: Run) -> float:
-    """By what weights are multiplied so that their mean is 1; 0 where nothing weighs."""
-    edges = float(run.view.graph_edges)
+    """By what weights are multiplied so that a usual one is 1; 0 where nothing weighs.
+
+    Of undirected graphs the mean, which is no more than the eigenvalue. Of directed ones the geometric mean of the
+    vertices' means: a heavy edge that is in no cycle adds nothing to the eigenvalue, and little to this.
+    """
     if not run.view.is_weighted:
-        return float(edges > 0)
-    weight = run.total(run.view.weighted_degrees("in"))
-    return edges / weight if weight > 0 else 0.0
+        return float(run.view.graph_edges > 0)
+    weight = run.view.weighted_degrees("in").astype(np.float64)
+    if not run.view.directed:
+        total = run.total(weight)
+        return float(run.view.graph_edges) / total if total > 0 else 0.0
+    some = weight > 0
+    logarithms = np.where(some, weight, 1.0) / np.where(some, run.view.degrees("in"), 1)
+    number = run.total(some)
+    return math.exp(-run.total(np.log(logarithms)) / number) if number else 0.0
 
 
 def best_momentum(slowest: float) -> float:

@@ -164,3 +164,16 @@ def test_every_place(programs_place):
 def test_not_converged():
     with pytest.raises(errors.NotConverged, match="max_iterations="):
         skewed().graph.eigenvector_centrality(tolerance=1e-12, max_iterations=2)
+
+
+@pytest.mark.parametrize("heavy", [1e-6, 1.0, 1e4, 1e6])
+def test_an_edge_that_is_in_no_cycle_may_weigh_any_amount(heavy):
+    frame = pd.DataFrame({"src": [1, 2, 2, 3, 3], "dst": [2, 3, 1, 1, 4]})
+    frame["weight"] = [1.0, 1.0, 1.0, 1.0, heavy]
+    matrix = np.zeros((4, 4))
+    matrix[frame["dst"] - 1, frame["src"] - 1] = frame["weight"]
+    values, vectors = np.linalg.eig(matrix)
+    wanted = np.abs(vectors[:, values.real.argmax()].real)
+    for ranks in (1, 2):
+        found = frame.graph(ranks=ranks).eigenvector_centrality(tolerance=1e-10)
+        np.testing.assert_allclose(found["eigenvector_centrality"], wanted, rtol=1e-6, atol=1e-12)

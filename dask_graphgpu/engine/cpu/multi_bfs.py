@@ -13,7 +13,7 @@ import time
 import numpy as np
 
 from dask_graphgpu.engine.cpu.bfs import bfs
-from dask_graphgpu.engine.cpu.edges import passes_over, rows_on_disk
+from dask_graphgpu.engine.cpu.edges import Paged, passes_over, rows_on_disk
 from dask_graphgpu.engine.cpu.nearest import Labels, spread_over_pages
 from dask_graphgpu.engine.cpu.programs import side_by_side
 from dask_graphgpu.engine.cpu.sweep import OF_VERTEX, Sweep
@@ -74,7 +74,8 @@ def multi_bfs(
             sweep.search()
             level, goes_on = sweep.level, deep and sweep.size > 0
             del sweep
-            if goes_on:
+            if goes_on and isinstance(passes, Paged):
+                passes.release()  # each goes on with pages of its own
                 for each in level:
                     _go_on(rows_on_disk(rows), each, cutoff, report)
             return level
