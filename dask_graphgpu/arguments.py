@@ -156,6 +156,9 @@ def as_ids(name: str, value: Any) -> Any:
             refuse(name, value, "is a vertex id; several vertices are given as a list")
     if not value:
         raise InvalidArgument(f"{name}=[]; give at least one vertex id")
-    if set(map(type, value)) <= {int, str}:  # as they come: a million at once are no million calls
+    kinds = set(map(type, value))
+    if kinds == {tuple} and all(value):
+        kinds = {type(part) for each in value for part in each}
+    if kinds <= {int, str}:  # as they come: a million at once are no million calls
         return list(value)
     return [as_id(name, tuple(each) if isinstance(each, list) else each) for each in value]

@@ -110,6 +110,25 @@ def test_the_limit_that_an_error_names_is_enough_and_not_slow(tmp_path, many, di
         assert 0 < read < read_within(frame, named, *rest, directed=directed) < 2 * read
 
 
+def test_smaller_communities_name_what_all_their_steps_take(tmp_path):
+    """However often they are divided: one error for the communities, one for the smaller ones."""
+    path = pd.DataFrame({"src": np.arange(400), "dst": np.arange(1, 401)})
+    frame, limit, named = pd.concat([path] * 100), 150_000, []
+    call = lambda: frame.graph(directed=False).leiden(max_size=5)  # noqa: E731
+    wanted = call()
+    while len(named) < 5:
+        with dask.config.set(settings(tmp_path, limit)):
+            try:
+                found = call()
+                break
+            except LimitTooSmall as error:
+                limit = int(re.search(r"needs ([\d,]+) bytes", str(error))[1].replace(",", ""))
+                named.append(str(error))
+    assert len(named) <= 2, named
+    assert "smaller communities of 401 vertices" in named[-1]
+    pd.testing.assert_frame_equal(found, wanted)
+
+
 def test_too_little_for_the_vertices_is_an_error(tmp_path):
     frame = pd.DataFrame({"src": np.arange(40_000), "dst": np.arange(40_000) // 2})
     with (

@@ -30,6 +30,9 @@ from dask_graphgpu.report import Report
 # beneath.
 _OF_VERTEX, _BENEATH = 248, 48
 
+# Levels with as many vertices that may be there besides: the last two that were cut, and one above.
+_CUT = 3
+
 # Bytes of a slot of a table beside a label; see ``kernels/cpu/tallies.py``.
 _OF_SLOT = 10
 
@@ -63,6 +66,8 @@ class PagedLevel:
         Whether it does not matter in which order weights are added up.
     beneath : int
         Bytes that levels beneath this one have.
+    root : int, optional
+        Of a level with the vertices of the one that it is cut from: bytes of the levels beneath the first such one.
     """
 
     def __init__(
@@ -74,6 +79,7 @@ class PagedLevel:
         in_order: bool = False,
         exact: bool = True,
         beneath: int = 0,
+        root: int | None = None,
     ) -> None:
         self._sides = [Paged(rows_on_disk(side), report) for side in sides]
         self._in_order, self._exact, self._report = in_order, exact, report
@@ -89,7 +95,7 @@ class PagedLevel:
         self.offsets = offsets.view(np.uint64)
         self.ids, self.weighted = first.rows.neighbours.dtype, first.rows.weight is not None
         self.left = 0  # bytes that rows at hand, and what is beside them, do not take
-        self._beneath = beneath + len(self) * _BENEATH
+        self._beneath, self._root = beneath + len(self) * _BENEATH, root
         self._each = self.entry_bytes * (_SORTED if in_order else 1)
         tables = num_threads() * self.room * (self.ids.itemsize + _OF_SLOT)
         vertices = len(self) * _OF_VERTEX
@@ -232,9 +238,19 @@ class PagedLevel:
         return self._sides[0].rows
 
     def upon(self, rows: PagedAdjacency, loops: np.ndarray, degree: np.ndarray) -> PagedLevel:
-        """A level above this one."""
+        """A level above this one, or one with its vertices, loops and degrees, which is cut from it.
+
+        Of levels that are cut from one another only the first and the last two are there.
+        """
+        beneath, root = self._beneath, None
+        if loops is self.loops:
+            if self._root is None:  # before the work of many such levels
+                needed = self.least + _CUT * len(self) * _BENEATH
+                self.pages.limits.require(needed, f"smaller communities of {len(self):,} vertices")
+            root = self._beneath if self._root is None else self._root
+            beneath = root if self._root is None else root + len(self) * _BENEATH
         return PagedLevel(
-            rows, loops=loops, degree=degree, report=self._report, beneath=self._beneath
+            rows, loops=loops, degree=degree, report=self._report, beneath=beneath, root=root
         )
 
     def above(self, count: int, *, weighted: bool = True) -> _Above:
