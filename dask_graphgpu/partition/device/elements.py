@@ -32,7 +32,10 @@ def places_in(order: Any, dtype: Any, size: int | None = None, none: Any = None)
 
 def gathered(values: Any, index: Any) -> Any:
     """``values[index]``, of values of up to 8 bytes and an index that is not negative."""
-    if isinstance(values, np.ndarray) or values.ndim > 1:
+    if isinstance(values, np.ndarray):
+        # NumPy may crash where memory runs out in `values[index]`.
+        return values.take(np.asarray(index).astype(np.intp, copy=False), axis=0)
+    if values.ndim > 1:
         return values[index]
     out = module_of(values).empty(len(index), values.dtype)
     columns = [column(contiguous(each)) for each in (values, index)]
