@@ -411,19 +411,6 @@ def test_engines_hold_parts_rather_than_derive():
         assert len(order) <= 4, f"{each} is made of {order}: hold some of it as a part"
 
 
-def test_distinct_numbers_are_sorted_for():
-    """`numpy.unique` that returns nothing else hashes: see `partition.distinct`."""
-    found = [
-        f"{name}, line {node.lineno}"
-        for name, path in MODULES.items()
-        for node in ast.walk(parsed(path))
-        if isinstance(node, ast.Call)
-        and ast.unparse(node.func) in ("np.unique", "np.union1d")
-        and not any(each.arg and each.arg.startswith("return_") for each in node.keywords)
-    ]
-    assert not found
-
-
 def test_heavy_packages_are_imported_at_first_use():
     assert not [
         f"{name} imports {imported} at module level"

@@ -4,7 +4,6 @@ import pickle
 import subprocess
 import sys
 
-import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
@@ -441,59 +440,6 @@ def test_bad_values_are_refused_on_ranks():
     frame.loc[5, "weight"] = np.nan
     with pytest.raises(errors.InvalidEdges, match="NaN"):
         cudf.from_pandas(frame, nan_as_null=False).graph(ranks=2).sssp(3)
-
-
-@several
-def test_partitions_lie_on_the_workers_that_computed_them():
-    from cluster_cases import addresses
-    from dask_cuda import LocalCUDACluster
-    from distributed import Client, wait
-
-    frame = edges("skewed", n=3000, m=20_000)
-    cluster = LocalCUDACluster(n_workers=2, dashboard_address=":0")
-    with cluster, Client(cluster) as client:
-        workers = addresses(client)
-        given = dd.from_pandas(frame, npartitions=4).to_backend("cudf").persist()
-        result = given.graph(ranks=2, directed=False).pagerank().persist()
-        wait(result)
-        held = {i: holders for (*_, i), holders in client.who_has(result).items()}
-        assert held == {i: (workers[i // 2],) for i in range(4)}
-        assert_same(result, frame.graph(engine="cpu", directed=False).pagerank())
-
-
-ROWS_OF_EDGES = {
-    "k_core": {"k": 2},
-    "k_truss": {},
-    "bridges": {},
-    "biconnected_components": {},
-    "minimum_spanning_forest": {},
-    "jaccard": {},
-    "edge_betweenness_centrality": {"sources": 5},
-    "ego": {"center": 3, "radius": 2},
-}
-
-
-@several
-@pytest.mark.parametrize("kind", ["random", "strings"])
-def test_rows_of_edges_are_made_on_the_gpus_of_a_cluster(kind):
-    from dask_cuda import LocalCUDACluster
-    from distributed import Client
-
-    frame = edges(kind, m=3000)
-    center = frame["src"].iloc[0]
-    with LocalCUDACluster(n_workers=2, dashboard_address=":0") as cluster, Client(cluster):
-        given = dd.from_pandas(frame, npartitions=3).to_backend("cudf").persist()
-        graph = given.graph(ranks=2, directed=False).persist()
-        host = frame.graph(engine="cpu", directed=False)
-        for _ in range(2):  # of ids that are not there yet, and of those that are
-            for name, how in ROWS_OF_EDGES.items():
-                how = {**how, "center": center} if "center" in how else how
-                if name == "edge_betweenness_centrality":
-                    how = {"sources": frame["dst"].unique()[:5].tolist()}
-                found, wanted = (getattr(each, name)(**how) for each in (graph, host))
-                assert_same(found, wanted, by=[*wanted.columns[:2], *wanted.columns[2:3]])
-        walks = {"start": frame["src"].unique()[:40].tolist(), "length": 6, "seed": 2}
-        assert_same(graph.random_walks(**walks), host.random_walks(**walks), by=["walk", "step"])
 
 
 @pytest.mark.parametrize("lazy", [False, True])
