@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from engines import on_one_cpu
+from full_disks import full_disk
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -415,9 +416,6 @@ def test_folders_of_others_are_not_swept(tmp_path):
 
 @on_one_cpu
 def test_full_disk(tmp_path):
-    mount = ["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", str(tmp_path)]
-    if os.geteuid() or subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("may not mount a small file system here")
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.integers(0, 500, (100_000, 2)), columns=["src", "dst"])
     settings = {
@@ -425,16 +423,11 @@ def test_full_disk(tmp_path):
         "graphgpu.page-bytes": PAGE,
         "graphgpu.spill-directories": [str(tmp_path)],
     }
-    try:
-        wanted = f"cannot write {tmp_path}/.*No space left on device; make room there"
+    wanted = f"cannot write {tmp_path}/.*No space left on device; make room there"
+    with full_disk(tmp_path, "200k"):
         with dask.config.set(settings), pytest.raises(SpillError, match=wanted):
             frame.graph().pagerank()
         assert not list(tmp_path.iterdir())
-    finally:
-        for _ in range(20):  # a frame of the error may hold a file for a moment
-            if not subprocess.run(["umount", str(tmp_path)], check=False).returncode:
-                break
-            time.sleep(0.1)
 
 
 @pytest.mark.parametrize("directed", [True, False])
