@@ -5,6 +5,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -167,9 +168,17 @@ class VertexIds:
 
     def find_each(self, values: Sequence[Any]) -> np.ndarray:
         """Row of ``columns`` of each of some ids (tuples when there are several), int64; -1 where none is it."""
-        if len(values) > _ONE_BY_ONE and (table := self._as_table(values)) is not None:
-            rows, known = self._rows_of(table)
-            return np.where(known, rows, -1)
+        if len(values) > _ONE_BY_ONE:
+            if (table := self._as_table(values)) is not None:
+                rows, known = self._rows_of(table)
+                return np.where(known, rows, -1)
+            types = list(map(_types_of, values))
+            if len(distinct := set(types)) > 1:  # of some columns, maybe: those all at once
+                rows = np.empty(len(values), np.int64)
+                for kind in distinct:
+                    some = [each == kind for each in types]
+                    rows[some] = self.find_each(list(compress(values, some)))
+                return rows
         found = map(self.find_row, values)
         return np.array([-1 if row is None else row for row in found], np.int64)
 
@@ -274,6 +283,11 @@ class VertexIds:
             if column is not self.columns[-1]:
                 hi = bisect(column, wanted, lo, hi, True)
         return lo
+
+
+def _types_of(value: Any) -> Any:
+    """Python's type of an id, or those of a tuple's values."""
+    return tuple(map(type, value)) if isinstance(value, tuple) else type(value)
 
 
 def _row_of_integer(column: pa.Array, value: int) -> int | None:

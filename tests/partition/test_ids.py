@@ -127,6 +127,26 @@ def test_find_in_several_columns():
         ids.find(["a"])
 
 
+@pytest.mark.parametrize("columns", [["text"], ["number"], ["text", "number"]])
+def test_ids_of_another_type_are_looked_up_alone(columns, monkeypatch):
+    there = {"text": [f"{i:03}" for i in range(200)], "number": [*range(200)]}
+    ids = VertexIds([pa.array(there[name]) for name in columns], None)
+    rows = [*zip(*(there[name] for name in columns), strict=True)]
+    given = rows if len(columns) > 1 else [each for (each,) in rows]
+    odd = {30: None, 77: 1.5, 150: True}
+    odd = {at: (value,) * len(columns) if len(columns) > 1 else value for at, value in odd.items()}
+    mixed = [odd.get(i, each) for i, each in enumerate(given)]
+    looked_up = []
+    find_row = VertexIds.find_row
+    monkeypatch.setattr(
+        VertexIds, "find_row", lambda self, value: looked_up.append(value) or find_row(self, value)
+    )
+    assert ids.find_each(mixed).tolist() == [-1 if i in odd else i for i in range(200)]
+    assert sorted(looked_up, key=str) == sorted(odd.values(), key=str)
+    with pytest.raises(UnknownVertex, match=r"None.* is not a vertex"):
+        ids.find(mixed)
+
+
 @pytest.mark.parametrize(
     ("types", "common"),
     [
