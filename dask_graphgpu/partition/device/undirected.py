@@ -13,8 +13,6 @@ from dask_graphgpu.partition.device.csr import Pairs, from_pairs
 from dask_graphgpu.partition.device.masks import any_true, count_true
 from dask_graphgpu.partition.undirected import marked_dtype
 
-_ONE = np.uint64(1)
-
 
 def undirected(
     num_vertices: int, runs: list[Pairs], dtype: Any, rank: Any = None, *, both: bool = True

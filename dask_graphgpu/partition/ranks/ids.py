@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from dask_graphgpu.partition.device.beside import Beside
 from dask_graphgpu.partition.device.memory import has_room
+from dask_graphgpu.partition.distinct import distinct_vertices
 from dask_graphgpu.partition.ids import VertexIds, common_type, composite, unknown_vertex
-from dask_graphgpu.partition.ranks.distinct import distinct_numbers
 from dask_graphgpu.partition.ranks.homes import Homes, rounds
 from dask_graphgpu.partition.ranks.numbering import cuts_of
 from dask_graphgpu.partition.ranks.places import Places
@@ -140,7 +140,7 @@ class RankIds:
         )  # as own vertices in the order of their ids
         many = False
         if not ascending:
-            some, index = distinct_numbers(asked, len(self))
+            some, index = distinct_vertices(asked, len(self))
             many = len(some) * _MANY >= len(self)
         if many:
             some, index = asked[:0], asked
@@ -191,7 +191,7 @@ class RankIds:
         """
         ranks = self.homes.ranks
         numbers = np.asarray(numbers).astype(self.homes.dtype, copy=False)
-        distinct, codes = distinct_numbers(numbers, len(self))
+        distinct, codes = distinct_vertices(numbers, len(self))
         places = self.homes.ask(distinct, self.places.at_home).take(codes)
         owners = self.places.owners(places)
         order = np.argsort(owners, kind="stable")

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from dask_graphgpu.exchange.local import run_local
 from dask_graphgpu.partition.ranks import numbering
-from dask_graphgpu.partition.ranks.distinct import distinct_numbers
 from dask_graphgpu.partition.ranks.merging import merged
 
 
@@ -60,15 +59,6 @@ def test_slices_of_one_array():
     assert found.equals(ids[3:40])
     assert first.tolist() == [*range(17)]
     assert second.tolist() == [*range(7, 37)]
-
-
-@pytest.mark.parametrize("vertices", [50, 100_000])
-def test_distinct_numbers_by_a_table_and_by_sorting(vertices):
-    numbers = np.random.default_rng(0).integers(0, 50, 200).astype(np.uint32)
-    distinct, places = distinct_numbers(numbers, vertices)
-    assert distinct.tolist() == sorted(set(numbers.tolist()))
-    assert distinct.dtype == numbers.dtype
-    np.testing.assert_array_equal(distinct[places], numbers)
 
 
 @pytest.mark.parametrize("fewest", [0, 1 << 16])
