@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -24,6 +24,8 @@ from dask_graphgpu.report import Report
 if TYPE_CHECKING:
     from dask_graphgpu.checkpoint import CheckpointKeeper
     from dask_graphgpu.exchange.ranks import Ranks
+
+_Made = TypeVar("_Made")
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,26 +115,27 @@ class Run:
         That is where ``values`` are; on the host if they have stayed on the GPU and there are no ranks. They are
         ordered on the host as well if the GPU has no room for that.
         """
-        return self._with_room(self._ordered, values)
+        return self._anywhere(self._ordered, values)
 
     def own_vertices(self, values: Any) -> Values:
         """What `own` gives of dense ids, as a column of the result that holds vertices."""
-        named = None
-        if self._names_there(values):
-            ids = self.ids
-            named = self._made_there(lambda: ids.named_beside(self._in_order(values), dense=True))
-        if named is None:
+        if not self._names_there(values):
             return Values(self.own(values))
-        return Values(named, fresh=True, named=True)
+        return _with_room(
+            lambda: self._named_there(self._in_order(values), dense=True),
+            lambda: Values(self.own(values)),
+        )
 
     def vertices_at(self, places: Any) -> Values:
         """A column of vertices at some places in the order of the user's ids; on ranks of those numbers."""
-        if self._names_there(places):
-            named = self._made_there(lambda: self.ids.named_beside(places))
-            if named is not None:
-                return Values(named, fresh=True, named=True)
         if self.ranks is not None:
             return Values(places)
+        if self._names_there(places):
+            return _with_room(lambda: self._named_there(places), lambda: self._dense_at(places))
+        return self._dense_at(places)
+
+    def _dense_at(self, places: Any) -> Values:
+        """What `vertices_at` gives as dense ids, without ranks."""
         if self.stays:
             places = to_host(places)
         dense = self.ids.position
@@ -143,29 +146,22 @@ class Run:
         stayed = self.stays and self.ranks is None and not isinstance(values, np.ndarray)
         return stayed and not self.schema.on_device and self.ids.are_integers
 
-    def _made_there(self, make: Callable[[], Any]) -> Any:
-        """What is made on the GPU, brought to new memory; None where it has no room for that."""
-        try:
-            return to_new_memory(make())
-        except MemoryError as error:
-            if not is_of_device(error):
-                raise
-            return None
+    def _named_there(self, places: Any, *, dense: bool = False) -> Values:
+        """A column of the user's ids, looked up on the GPU and brought to new memory."""
+        named = self.ids.named_beside(places, dense=dense)
+        return Values(to_new_memory(named), fresh=True, named=True)
 
     def column(self, values: Any, dtype: Any = None, valid: Any = None) -> Values:
         """What `own` gives, as a column of the result that is of no vertices, of a dtype where one is given."""
         if dtype is not None and not isinstance(values, np.ndarray):
-            values = self._with_room(lambda each: converted(each, dtype), values)
+            values = self._anywhere(lambda each: converted(each, dtype), values)
         return Values(self.own(values), None if valid is None else self.own(valid), fresh=True)
 
-    def _with_room(self, make: Callable[[Any], Any], values: Any) -> Any:
+    def _anywhere(self, make: Callable[[Any], Any], values: Any) -> Any:
         """What is made of values; of those that have stayed on the GPU on the host if there is no room for it."""
-        try:
+        if isinstance(values, np.ndarray) or not self.stays:
             return make(values)
-        except MemoryError as error:
-            if isinstance(values, np.ndarray) or not self.stays or not is_of_device(error):
-                raise
-        return make(to_host(values))
+        return _with_room(lambda: make(values), lambda: make(to_host(values)))
 
     def _ordered(self, values: Any) -> Any:
         """What `own` gives."""
@@ -249,6 +245,16 @@ class Run:
         """Say where the rows of the result stand, of a run on ranks; see `RowOrder`."""
         if self.ranks is not None:
             self.places = RowOrder(place, tie)
+
+
+def _with_room(make: Callable[[], _Made], otherwise: Callable[[], _Made]) -> _Made:
+    """What ``make()`` gives on the GPU, or if that has no room for it ``otherwise()``."""
+    try:
+        return make()
+    except MemoryError as error:
+        if not is_of_device(error):
+            raise
+    return otherwise()
 
 
 def at(values: Any, places: Any) -> Any:
