@@ -14,7 +14,6 @@ ALL = ["mean", "sum", "min", "max", "count"]
 VALUES = pd.DataFrame({"vertex": range(-3, 990)})
 VALUES["x"] = np.where(VALUES["vertex"] % 3 == 0, np.nan, VALUES["vertex"] * 0.25)
 VALUES["y"] = VALUES["vertex"] ** 2
-SHAPED = VALUES.assign(x=VALUES["x"] + 1)
 
 
 def joined(edges, values, direction, columns, *, directed=True, weighted=False):
