@@ -25,6 +25,7 @@ from typing import Any
 from dask_graphgpu.errors import EngineUnavailable, GraphError
 from dask_graphgpu.kernels import cache_folder, prebuilt
 from dask_graphgpu.kernels.compiled import note_compiled, note_seconds
+from dask_graphgpu.kernels.sizes import SIZES
 
 FOLDER = Path(__file__).parent / "cuda"
 _INCLUDE = re.compile(r'#include "([\w.]+)"')
@@ -68,12 +69,14 @@ class DeviceFunction:
 
 
 def joined(source: str, defines: Mapping[str, str], text: str) -> str:
-    """``source``.cu with its own headers pasted where they are first included."""
+    """``source``.cu with its own headers pasted where they are first included, each behind its `SIZES`."""
     seen: set[str] = set()
 
     def pasted(given: str, name: str) -> str:
         """A text with what it includes; the compiler is told which line is whose."""
-        parts = [f'#line 1 "{name}"']
+        sizes = SIZES.get(name, {}).items()
+        parts = [f"constexpr int {size} = {value};" for size, value in sizes]
+        parts.append(f'#line 1 "{name}"')
         for number, line in enumerate(given.splitlines(), 1):
             included = _INCLUDE.fullmatch(line)
             if included is None:

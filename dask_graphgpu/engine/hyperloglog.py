@@ -18,8 +18,11 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphgpu.kernels.sizes import SIZES
+
 BITS = 57  # of a hash
-MOST_RANK = 44  # enough for 2**44 vertices: sums of 2**(MOST_RANK - rank) over the registers are exact in int64
+# Sums of 2**(MOST_RANK - rank) over the registers are exact in int64.
+MOST_RANK = SIZES["hyperball.cu"]["MOST_RANK"]
 MOST_PRECISION = 12
 
 _AT_ONCE = 1 << 30  # registers: CuPy scatters within 2**31 elements

@@ -24,8 +24,8 @@
 
 constexpr uint32 UNREACHED = 255, DEEPEST = 254; // the latter for all from there on
 constexpr uint32 SIDE = sizeof(uint4);           // levels that a lane reads at once
-constexpr uint64 LOOKED_AT = SIDE * WARP;        // and a warp
-constexpr uint32 ROUNDS = SIDE, TOGETHER = 4;    // of a vertex a lane, of which some are under way
+static_assert(LOOKED_AT == SIDE * WARP, "a warp reads them at once");
+constexpr uint32 ROUNDS = SIDE, TOGETHER = 4; // of a vertex a lane, of which some are under way
 
 // Of the vertices of each level.
 struct Sums {

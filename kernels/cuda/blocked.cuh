@@ -8,12 +8,6 @@
 // row, whose far values fit shared memory as well. A tile is what one block of sources sends to one
 // chunk: a run of these values, of whole quads: what is left over is of a zero.
 
-constexpr int QUAD = 4;
-
-// Threads of a block of every kernel but sum_far, of which two blocks are to share a
-// multiprocessor, with as many registers a thread.
-constexpr int BLOCKED_THREADS = 1024, FAR_THREADS = 512;
-
 // As engine/gpu/blocked.py lays it out, in words of 64 bits.
 struct Chunk {
     uint64 begin, end;  // quads

@@ -3,8 +3,6 @@
 
 #include "common.cuh"
 
-constexpr uint32 TILE = 1024;
-
 struct Column {
     const void *values;
     uint64 bytes; // of a value

@@ -1,5 +1,6 @@
 // What all kernels share: integer types, ranks, warp and block collectives, atomics, the grid
-// barrier.
+// barrier. Sizes that nothing here defines stand in kernels/sizes.py: the host reckons with them,
+// too.
 //
 // No header of the toolkit is included, so that NVRTC alone compiles every kernel.
 
@@ -19,7 +20,6 @@ static_assert(sizeof(int64) == 8 && sizeof(int32) == 4, "widths");
 #endif
 
 constexpr uint32 FULL_WARP = 0xffffffffu;
-constexpr int WARP = 32;
 
 // ---- ranks
 

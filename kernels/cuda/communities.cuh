@@ -8,7 +8,6 @@
 #include "row_of.cuh"
 #include "runs.cuh"
 
-constexpr int BLOCK = 512;
 constexpr int SLOTS = sizeof(ID) + sizeof(SUM) == 8 ? 4096 : 2048; // of a block's table
 constexpr int WARP_SLOTS = SLOTS / (BLOCK / WARP);
 constexpr ID NOBODY = ~(ID)0;
@@ -22,9 +21,6 @@ constexpr uint32 LARGE = WARP_SLOTS / 2;
 // Vertices that change at the same time are those of one of so many classes, drawn anew each round:
 // with fewer, more neighbours change at once without knowing of each other.
 constexpr uint32 CLASSES = 16;
-
-// Neighbours in succession that a thread takes of all edges.
-constexpr uint32 CHUNK = 8;
 
 struct Graph {
     const OFFSET *offsets;

@@ -6,8 +6,6 @@
 
 #include "common.cuh"
 
-constexpr int BATCH = 4;               // edges that a lane has under way at once
-constexpr int PIECE = BATCH * 512;     // edges of a piece: a batch for each thread of a block
 constexpr int MOST_WARPS = 512 / WARP; // of a block
 constexpr int HELD = 2 * WARP;         // ids that a warp holds back before it appends them
 

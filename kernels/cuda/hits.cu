@@ -7,8 +7,6 @@
 #include "degree_lists.cuh"
 #include "runs.cuh"
 
-constexpr int BLOCK = 512;
-
 // Edges from which a row is a block's.
 constexpr uint32 LARGE = 4096;
 

@@ -13,7 +13,6 @@
 
 #include "common.cuh"
 
-constexpr int BLOCK = 256;
 constexpr int SIDE = 4;             // words of a read, and rows at a time
 constexpr int READS = WORDS / SIDE; // of a lane, for a row
 constexpr int PLANES = 8;

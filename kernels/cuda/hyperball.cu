@@ -10,13 +10,6 @@
 
 #include "common.cuh"
 
-constexpr int BLOCK = 256;
-
-// Edges from which a row is a block's.
-constexpr uint32 LONG = 1024;
-
-constexpr int MOST_RANK = 44; // as in engine/hyperloglog.py
-
 struct alignas(16) Registers {
     uint32 words[4];
 

@@ -6,8 +6,6 @@
 
 #include "row_of.cuh"
 
-constexpr uint32 CHUNK = 1024;
-
 struct Rows {
     const OFFSET *offsets;
     const ID *neighbours;

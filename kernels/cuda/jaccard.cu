@@ -8,8 +8,6 @@
 #include "degree_lists.cuh"
 #include "runs.cuh"
 
-constexpr int BLOCK = 512;
-
 // Neighbours of both from which a pair is a block's.
 constexpr uint32 LARGE = 2048;
 

@@ -22,9 +22,6 @@ constexpr double LEAST_GAIN = 1e-10;
 // Modularity that a round has to gain for another one.
 constexpr double LEAST_ROUND = 1e-4;
 
-// Of `active`: a vertex that is never looked at.
-constexpr uint8 FIXED = 2;
-
 struct Round {
     uint64 moved;
     uint64 within;  // weight of edges within communities, or what it gains, modulo 2**64

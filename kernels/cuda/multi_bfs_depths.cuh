@@ -8,7 +8,6 @@
 
 #include "common.cuh"
 
-constexpr uint32 PLANES = 4;
 constexpr uint64 MOST_DEPTH = (1 << PLANES) - 1;
 
 struct Depths {
@@ -39,9 +38,6 @@ struct Depths {
         return true;
     }
 };
-
-// Vertices of a thread, side by side: 16 bytes of a search's levels.
-constexpr uint32 SIDE = 4;
 
 // A quarter of what 32 searches have at a vertex: byte i is the depth of search 8 i + j, 255 where
 // it has not come.

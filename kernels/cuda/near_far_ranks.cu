@@ -87,8 +87,6 @@ extern "C" __global__ void restart_at(Run run, Lists lists, uint8 *active, VALUE
     }
 }
 
-constexpr int TOGETHER = 4; // border values that a lane looks at
-
 // Lists the border values that are others than when they were sent last, which are `packed`, as
 // many of each peer's as there is room for: from starts[peer] on. cuts, lengths: where the border
 // of a peer begins, and how many there are.

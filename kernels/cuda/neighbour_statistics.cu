@@ -11,11 +11,6 @@
 
 #include "common.cuh"
 
-constexpr int BLOCK = 256;
-
-// Edges from which a row is a block's.
-constexpr uint32 LONG = 1024;
-
 struct Partial {
     double sum, weight, least, most;
     int64 count;

@@ -13,7 +13,6 @@
 
 #include "program_send.cuh"
 
-constexpr int PULL_THREADS = 1024;
 constexpr int GROUP = 8;     // lanes of a group
 constexpr int WARP_ROWS = 4; // rows that a warp takes in turn, and a group
 constexpr int UNROLL = 4;    // edges that a thread has on their way at once

@@ -5,8 +5,6 @@
 
 #include "common.cuh"
 
-constexpr int TOGETHER = 4; // values that a thread asks for before it waits for one
-
 extern "C" __global__ void pack(const ID *vertices, uint64 number, const VALUE *values,
                                 VALUE *packed) {
     const uint64 step = num_threads();

@@ -18,7 +18,6 @@
 #include "degree_lists.cuh"
 #include "runs.cuh"
 
-constexpr int BLOCK = 512;
 constexpr int SLOTS = sizeof(ID) == 8 ? 2048 : 4096; // of a block's table
 constexpr int WARP_SLOTS = SLOTS / (BLOCK / WARP);
 constexpr ID NOBODY = ~(ID)0;

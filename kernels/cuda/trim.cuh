@@ -9,8 +9,6 @@
 
 #include "degree_lists.cuh"
 
-constexpr uint32 TRIM_PIECE = BATCH * WARP;
-
 // One direction: who is behind a vertex along it. Of what is left of these one takes `gone`.
 struct End {
     const OFFSET *offsets;

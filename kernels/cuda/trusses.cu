@@ -13,8 +13,6 @@
 
 #include "common.cuh"
 
-constexpr int BLOCK = 512;
-
 enum EdgeState : uint8 { LEFT, NOW, GONE };
 
 struct Rows {

@@ -15,6 +15,7 @@ from dask_graphgpu.exchange.border import Border
 from dask_graphgpu.exchange.nccl import IDLE, DeviceLink
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.kernels.cuda_build import Kernel
+from dask_graphgpu.kernels.sizes import SIZES
 from dask_graphgpu.partition.device import memory
 
 # Engines and searches that stay with a share, at most: each holds some words a vertex.
@@ -25,7 +26,7 @@ MOST_KEPT = 4
 # received in its place all the same.
 ALIGNED, FEW_BYTES = 16, 1 << 20
 
-_TOGETHER = 4  # values for each thread that packs them: as in ranks.cu
+_TOGETHER = SIZES["ranks.cu"]["TOGETHER"]  # values for each thread that packs them
 
 _VALUES = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long"}
 

@@ -11,12 +11,13 @@ import numpy as np
 from dask_graphgpu.engine.device_ranks.border import DeviceBorder
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.kernels.cuda_build import Kernel
+from dask_graphgpu.kernels.sizes import SIZES
 
 # Border values for each place in the list. It always travels as a whole: how much of it is filled would
 # have to be asked of the device.
 VALUES_A_PLACE = 32
 
-_TOGETHER = 4  # border values for each thread that lists them: as in near_far_ranks.cu
+_TOGETHER = SIZES["near_far_ranks.cu"]["TOGETHER"]  # border values for each thread that lists them
 
 # Blocks of `arriving` on a multiprocessor, and their threads.
 _BLOCKS, _THREADS = 4, 512

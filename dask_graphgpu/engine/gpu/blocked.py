@@ -21,14 +21,17 @@ from dask_graphgpu.engine.gpu.shards import shared_bytes
 from dask_graphgpu.engine.gpu.worklists import parts_of
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.kernels.compile import cuda
+from dask_graphgpu.kernels.sizes import SIZES
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.device.arrays import add_at
 from dask_graphgpu.partition.device.memory import require
 
-# Of blocks of program_blocked.cu, and of sum_far in it.
-THREADS, FAR_THREADS = 1024, 512
+_SIZES = SIZES["blocked.cuh"]
 
-_QUAD = 4
+# Of blocks of program_blocked.cu, and of sum_far in it.
+THREADS, FAR_THREADS = _SIZES["BLOCKED_THREADS"], _SIZES["FAR_THREADS"]
+
+_QUAD = _SIZES["QUAD"]
 
 # Values of a line of 16 bytes, at most.
 _LINE = 16

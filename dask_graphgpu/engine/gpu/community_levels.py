@@ -14,6 +14,7 @@ from dask_graphgpu.engine.cuda.wrappers import c_type
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.device import DeviceView, integer_types
 from dask_graphgpu.kernels.compile import cuda
+from dask_graphgpu.kernels.sizes import SIZES
 from dask_graphgpu.partition.device import building, elements
 from dask_graphgpu.partition.device.arrays import offset_type, segments
 from dask_graphgpu.partition.device.csr import Pairs, from_pairs, row_ids
@@ -25,8 +26,8 @@ TOTAL_BITS = 61
 # Of a block's table in shared memory, at least: SLOTS of the kernels. And of one in global memory.
 SHARED_SLOTS, LEAST_SLOTS = 2048, 256
 
-# Neighbours in succession that a thread takes of all edges: CHUNK of the kernels.
-CHUNK = 8
+# Neighbours in succession that a thread takes of all edges.
+CHUNK = SIZES["communities.cuh"]["CHUNK"]
 
 _ROUND = np.dtype([(name, np.uint64) for name in ("moved", "within", "squares")])
 

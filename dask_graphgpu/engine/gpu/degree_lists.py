@@ -8,13 +8,14 @@ import cupy
 import numpy as np
 
 from dask_graphgpu.engine.schedule import configured_separators
+from dask_graphgpu.kernels.sizes import SIZES
 from dask_graphgpu.partition.csr import Adjacency
 
 # Edges from which a row goes to a warp, and to blocks, unless the user says otherwise.
 SEPARATORS = (32, 128)
 
-# Edges of a block's piece of a long row: PIECE of the kernels.
-PIECE = 2048
+# Edges of a block's piece of a long row.
+PIECE = SIZES["degree_lists.cuh"]["PIECE"]
 
 
 def degree_lists(

@@ -11,6 +11,7 @@ import numpy as np
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.device import integer_types
 from dask_graphgpu.kernels.compile import cuda
+from dask_graphgpu.kernels.sizes import SIZES, WARP
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.device import elements
 
@@ -23,8 +24,7 @@ LEAST = 8
 LEAST_EDGES = 1 << 20
 
 _NONE = np.uint32(0xFFFFFFFF)
-_WARP = 32
-_BLOCK = 256
+_BLOCK = SIZES["hub_triangles.cu"]["BLOCK"]
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class DeviceHubs:
 
 def hubs_of(rows: Adjacency) -> DeviceHubs | None:
     """The hubs of a graph, no more than a row of bits has; None where that is not worth it."""
-    most = WORDS * _WARP * 32
+    most = WORDS * WARP * 32
     if rows.num_edges < LEAST_EDGES:
         return None
     degree = elements.lengths(rows.offsets)
@@ -86,7 +86,7 @@ def count_hubs(
     """
     n, ids, offset = len(begins), up.dtype, starts.dtype
     number = elements.less(starts[1:], begins)
-    row, least = WORDS * 4 * _WARP, LEAST
+    row, least = WORDS * 4 * WARP, LEAST
     holders = elements.places_of(elements.between(number, least))
     while len(holders) * row > room:
         least *= 2
@@ -104,14 +104,14 @@ def count_hubs(
     module = cuda("hub_triangles", defines={**integer_types(ids, offset), "WORDS": str(WORDS)})
     size = np.uint64(len(holders))
     launch.flat(
-        module.kernel("draw"), len(holders) * _WARP,
+        module.kernel("draw"), len(holders) * WARP,
         (holders, size, begins, starts[1:], up, hub, bits), threads=_BLOCK,
     )  # fmt: skip
     told = cupy.zeros(2, np.uint64)
     kernel = module.kernel("count")
     blocks = launch.resident_blocks(kernel, threads=_BLOCK)
     launch.flat(
-        kernel, min(len(holders) * _WARP, blocks * _BLOCK),
+        kernel, min(len(holders) * WARP, blocks * _BLOCK),
         (
             holders, size, row_of, bits, hubs.vertices, starts, up, found, told, told[1:],
         ),

@@ -19,15 +19,15 @@ from dask_graphgpu.engine.gpu.device import DeviceView, integer_types
 from dask_graphgpu.engine.hyperloglog import counters, start_of
 from dask_graphgpu.engine.neighbour_rows import rows_along
 from dask_graphgpu.kernels.compile import cuda
+from dask_graphgpu.kernels.sizes import SIZES, WARP
 from dask_graphgpu.partition.device.memory import require
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
 
-# As in kernels/cuda/hyperball.cu: threads of a block, and edges from which a row is a block's.
-BLOCK, LONG = 256, 1024
+# Threads of a block, and edges from which a row is a block's.
+BLOCK, LONG = (SIZES["hyperball.cu"][name] for name in ("BLOCK", "LONG"))
 
 _OF_LANE = 16  # registers
-_WARP = 32
 
 
 def hyperball(view: View, hashes: Any, precision: int, direction: str, *, report: Report) -> Any:
@@ -46,7 +46,7 @@ def hyperball(view: View, hashes: Any, precision: int, direction: str, *, report
     grown = registers.copy()
     changed, changes = cupy.ones(n, np.uint8), cupy.zeros(n, np.uint8)
     longs = cupy.flatnonzero(rows.degrees >= LONG).astype(rows.neighbours.dtype)
-    lanes = min(size // _OF_LANE, _WARP)
+    lanes = min(size // _OF_LANE, WARP)
     kernel = cuda(
         "hyperball", defines=integer_types(rows.neighbours.dtype, rows.offsets.dtype)
     ).kernel

@@ -11,10 +11,11 @@ import numpy as np
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.kernels.compile import cuda
+from dask_graphgpu.kernels.sizes import SIZES
 from dask_graphgpu.partition.device.memory import require
 from dask_graphgpu.partition.view import View
 
-_CHUNK = 1024  # CHUNK of induced.cu
+_CHUNK = SIZES["induced.cu"]["CHUNK"]
 _THREADS = 256
 
 

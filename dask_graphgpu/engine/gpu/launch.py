@@ -15,9 +15,8 @@ from dask_graphgpu.kernels.device_launch import allow
 from dask_graphgpu.kernels.device_launch import flat as flat
 from dask_graphgpu.kernels.device_launch import struct as struct
 from dask_graphgpu.kernels.device_streams import lent_stream
+from dask_graphgpu.kernels.sizes import THREADS as THREADS
 from dask_graphgpu.partition.csr import Adjacency
-
-THREADS = 512
 
 
 def cooperative(

@@ -15,6 +15,7 @@ from dask_graphgpu.engine.gpu.device import integer_types
 from dask_graphgpu.engine.gpu.level_plan import STEP, SUMS, UNREACHED, Passed, planned
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.kernels.cuda_build import Kernel
+from dask_graphgpu.kernels.sizes import SIZES
 from dask_graphgpu.partition.csr import Adjacency
 
 # Levels of a search, at most; places of a byte are left for deeper ones and for what is not reached.
@@ -30,7 +31,9 @@ SEPARATORS = (64, 512)
 # Blocks of a kernel on a multiprocessor, and their threads.
 _BLOCKS, _THREADS = 4, 512
 
-_LOOKED_AT = 512  # levels are there up to a multiple of it
+# Levels are there up to a multiple of it.
+_LOOKED_AT = SIZES["betweenness_levels.cu"]["LOOKED_AT"]
+
 _COUNTS = 24  # bytes of Counts of degree_lists.cuh
 
 

@@ -19,6 +19,7 @@ from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.runs import LaunchState
 from dask_graphgpu.engine.options import configured_direction
 from dask_graphgpu.kernels.compile import cuda
+from dask_graphgpu.kernels.sizes import SIZES
 from dask_graphgpu.partition.device.memory import require
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
@@ -28,12 +29,10 @@ from dask_graphgpu.report import Report
 # until it has all, without an atomic for an edge.
 FEW, MANY = 0.045, 0.4
 
-# Bits of a depth that are kept in words: PLANES of the kernel. And vertices that levels of a search
-# are rounded up to, whole lines of memory.
-PLANES, LINE = 4, 32
+LINE = 32  # vertices that levels of a search are rounded up to, whole lines of memory
 
-# Vertices of a thread that writes levels: SIDE of the kernel.
-SIDE = 4
+# Bits of a depth that are kept in words, and vertices of a thread that writes levels.
+PLANES, SIDE = (SIZES["multi_bfs_depths.cuh"][name] for name in ("PLANES", "SIDE"))
 
 _FORCED = {"push": 0, "pull": 2}
 _FIELDS = [("barrier", np.uint64), ("planes", np.uint64)]

@@ -13,11 +13,10 @@ from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.path_failures import check_distances
 from dask_graphgpu.kernels.compile import cuda
+from dask_graphgpu.kernels.sizes import WARP
 from dask_graphgpu.partition.device.memory import require
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
-
-_WARP = 32
 
 
 def nearest(
@@ -54,12 +53,12 @@ def nearest(
     while len(changed):
         due = cupy.zeros(n, np.bool_)
         given = into.offsets, into.neighbours, changed, np.uint64(len(changed)), due
-        launch.flat(kernels.kernel("mark"), len(changed) * _WARP, given)
+        launch.flat(kernels.kernel("mark"), len(changed) * WARP, given)
         some = cupy.flatnonzero(due)
         new_far, new_who = cupy.empty((len(some), k), kind), cupy.empty((len(some), k), np.int64)
         others = cupy.zeros(len(some), np.bool_)
         launch.flat(
-            kernels.kernel("improve"), len(some) * _WARP,
+            kernels.kernel("improve"), len(some) * WARP,
             (labels, some, np.uint64(len(some)), most, new_far, new_who, others, overflows),
         )  # fmt: skip
         places = cupy.flatnonzero(others)

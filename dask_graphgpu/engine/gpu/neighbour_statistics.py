@@ -14,15 +14,14 @@ from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.device import DeviceView, integer_types
 from dask_graphgpu.engine.neighbour_rows import RESULTS, START, rows_along
 from dask_graphgpu.kernels.compile import cuda
+from dask_graphgpu.kernels.sizes import SIZES, WARP
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.device.memory import require
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
 
-WARP = 32
 LEAST_LANES = 8  # of a row
-LONG = 1024  # edges from which a row is a block's, as in kernels/cuda/neighbour_statistics.cu
-BLOCK = 256
+BLOCK, LONG = (SIZES["neighbour_statistics.cu"][name] for name in ("BLOCK", "LONG"))
 
 
 def neighbour_statistics(

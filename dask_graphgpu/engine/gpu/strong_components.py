@@ -24,6 +24,7 @@ from dask_graphgpu.engine.gpu.degree_lists import degree_lists
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.runs import LaunchState
 from dask_graphgpu.kernels.compile import cuda
+from dask_graphgpu.kernels.sizes import SIZES
 from dask_graphgpu.partition.device.memory import require
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
@@ -33,8 +34,8 @@ from dask_graphgpu.report import Report
 MOST_LEVELS = 1024
 
 # Levels of vertices that are taken away from the ends of a graph that may have no cycles; edges that a warp reads at
-# once meanwhile: TRIM_PIECE of the kernels.
-MOST_TRIMMED, TRIM_PIECE = 4096, 128
+# once meanwhile.
+MOST_TRIMMED, TRIM_PIECE = 4096, SIZES["trim.cuh"]["TRIM_PIECE"]
 
 # Words of struct State.
 _FIELDS: list[tuple[str, Any]] = [

@@ -9,6 +9,7 @@ import cupy
 import numpy as np
 
 from dask_graphgpu.engine.cuda.lower import CHUNK, PART
+from dask_graphgpu.kernels.sizes import SIZES
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.device import elements
 
@@ -18,8 +19,8 @@ GROUP_ROWS, WARP_ROWS, LONG_ROWS = 8, 32, 256
 # Lengths from which a row of push is a warp's, a block's.
 SEPARATORS = (32, 1024)
 
-# Threads of a block of program_pull.cuh, and rows of each kind that a warp takes at once.
-PULL_THREADS = 1024
+# Threads of a block that pulls, and rows of each kind that a warp takes at once.
+PULL_THREADS = SIZES["program_pull.cuh"]["PULL_THREADS"]
 _ROWS_OF_WARP = (4, 16, 32)
 
 

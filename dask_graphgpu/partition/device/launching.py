@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-TILE = 1024  # as in column.cuh
+from dask_graphgpu.kernels.sizes import SIZES
+
+TILE = SIZES["column.cuh"]["TILE"]
 
 
 class Struct(tuple[Any, ...]):
