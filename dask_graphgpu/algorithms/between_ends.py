@@ -127,27 +127,23 @@ class BetweenEnds:
         values = [each.take(rows[chosen]) for each in (self._before, self._after, self._rest_hops)]
         kind = self._before.dtype
         weight = np.ones(len(source), kind) if weight is None else to_host(weight).astype(kind)
-        found = [places, *values, self._placed(source), self._placed(destination), weight]
+        vertices = [places, *values]
+        edges = [self._placed(source), self._placed(destination), weight]
         if run.ranks is not None:
-            found = [run.ranks.to_first(each) for each in found]
-        return self._part(limit, *found)
+            vertices, edges = ([run.ranks.to_first(e) for e in each] for each in (vertices, edges))
+        return self._part(limit, vertices, edges)
 
-    def _part(
-        self,
-        limit: Any,
-        places: np.ndarray,
-        before: np.ndarray,
-        after: np.ndarray,
-        rest_hops: np.ndarray,
-        source: np.ndarray,
-        destination: np.ndarray,
-        weight: np.ndarray,
-    ) -> PathEdges:
-        """Of the edges those that can be on such a path, between vertices in their order."""
-        order = np.argsort(places)
-        places, before, after, rest_hops = (
-            each[order] for each in (places, before, after, rest_hops)
-        )
+    def _part(self, limit: Any, vertices: list[np.ndarray], edges: list[np.ndarray]) -> PathEdges:
+        """Of the edges those that can be on such a path, between vertices in their order.
+
+        Parameters
+        ----------
+        vertices : their places, lengths of paths to them and from them, hops from them
+        edges : places of sources and of destinations, weights
+        """
+        order = np.argsort(vertices[0])
+        places, before, after, rest_hops = (each[order] for each in vertices)
+        source, destination, weight = edges
         source, destination = (np.searchsorted(places, each) for each in (source, destination))
         if not self._run.view.directed:
             source, destination = (

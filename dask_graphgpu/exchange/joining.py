@@ -81,14 +81,20 @@ class Listener:
         self.close()
 
 
+@dataclass(frozen=True)
+class Rendezvous:
+    """Where the ranks of a run meet, and how they know each other: see `Mesh`."""
+
+    listener: Listener
+    rank: int
+    table: Sequence[Address]
+    token: bytes
+    timeout: float
+    tls: Tls | None
+
+
 def connect_all(
-    listener: Listener,
-    rank: int,
-    table: Sequence[Address],
-    token: bytes,
-    *,
-    timeout: float,
-    tls: Tls | None,
+    meeting: Rendezvous,
     waker: socket.socket,
     look: Callable[[], None],
     tick: float | None,
@@ -111,12 +117,12 @@ def connect_all(
     RanksAborted
         One that had come has aborted the run.
     """
-    joining = _Joining(listener, rank, table, token, timeout, tls, trusted)
+    joining = _Joining(meeting, trusted)
     joining.poll.register(waker, select.POLLIN)
     try:
-        for peer in range(rank):
+        for peer in range(meeting.rank):
             joining.connect(peer)
-        while len(joining.found) < len(table) - 1:
+        while len(joining.found) < len(meeting.table) - 1:
             joining.wait(tick)
             look()
     finally:
@@ -149,17 +155,11 @@ class _Joining:
     """All greetings go on at once, so nobody waits for a stranger who says nothing."""
 
     def __init__(
-        self,
-        listener: Listener,
-        rank: int,
-        table: Sequence[Address],
-        token: bytes,
-        timeout: float,
-        tls: Tls | None,
-        trusted: Callable[[int, socket.socket], Channel],
+        self, meeting: Rendezvous, trusted: Callable[[int, socket.socket], Channel]
     ) -> None:
-        self.rank, self.table, self.token, self.tls = rank, table, token, tls
-        self.timeout, self.deadline = timeout, time.monotonic() + timeout
+        self.rank, self.table = meeting.rank, meeting.table
+        self.token, self.tls = meeting.token, meeting.tls
+        self.timeout, self.deadline = meeting.timeout, time.monotonic() + meeting.timeout
         self.found: set[int] = set()  # ranks
         self._trusted = trusted
         self._channels: dict[int, Channel] = {}  # by socket
@@ -169,8 +169,9 @@ class _Joining:
         self._refused = ""  # why one did
         self._closed_until: float | None = None  # nobody is let in
         self.poll = select.poll()
-        self.poll.register(listener.socket, select.POLLIN)
-        self._listening, self._fd = listener.socket, listener.socket.fileno()
+        self._listening = meeting.listener.socket
+        self._fd = self._listening.fileno()
+        self.poll.register(self._fd, select.POLLIN)
 
     def connect(self, peer: int) -> None:
         """Start a connection to a rank below."""

@@ -15,7 +15,7 @@ from dask_graphgpu.errors import InvalidArgument, RankLost, RanksAborted
 from dask_graphgpu.exchange import framing
 from dask_graphgpu.exchange.aborting import AbortEvent
 from dask_graphgpu.exchange.channel import Channel
-from dask_graphgpu.exchange.joining import Address, Listener, Tls, connect_all, text
+from dask_graphgpu.exchange.joining import Address, Listener, Rendezvous, Tls, connect_all, text
 from dask_graphgpu.exchange.ranks import Ranks, check, described
 from dask_graphgpu.exchange.tls_channel import TlsChannel
 
@@ -116,34 +116,7 @@ class Mesh(Ranks):
             each.setblocking(False)
         if isinstance(aborted, AbortEvent):
             aborted.wake(self._wake)
-        kind = Channel if tls is None else TlsChannel
-
-        def trusted(peer: int, sock: socket.socket) -> Channel:
-            _set_options(sock)
-            channel = kind(sock, peer, rank, text(table[peer]), shared=shared_memory)
-            self._channels[channel.fd] = channel
-            self._order = sorted(self._channels.values(), key=lambda channel: channel.rank)
-            return channel
-
-        try:
-            self._look_at_event()
-            connect_all(
-                listener,
-                rank,
-                table,
-                token,
-                timeout=timeout,
-                tls=tls,
-                waker=self._waker,
-                look=self._look_at_event,
-                tick=self._tick,
-                trusted=trusted,
-            )
-        except BaseException as error:
-            self._tear(error)
-            raise
-        finally:
-            listener.close()
+        self._meet(Rendezvous(listener, rank, table, token, timeout, tls), shared_memory)
         self._made = time.monotonic()
         for fd in self._channels:
             self._poll.register(fd, select.POLLIN)
@@ -153,6 +126,27 @@ class Mesh(Ranks):
             threading.Thread(
                 target=self._live, args=arguments, name="graph-alive", daemon=True
             ).start()
+
+    def _meet(self, meeting: Rendezvous, shared_memory: bool) -> None:
+        """Connect to all peers, and close the listener."""
+        kind = Channel if meeting.tls is None else TlsChannel
+
+        def trusted(peer: int, sock: socket.socket) -> Channel:
+            _set_options(sock)
+            where = text(meeting.table[peer])
+            channel = kind(sock, peer, self.rank, where, shared=shared_memory)
+            self._channels[channel.fd] = channel
+            self._order = sorted(self._channels.values(), key=lambda channel: channel.rank)
+            return channel
+
+        try:
+            self._look_at_event()
+            connect_all(meeting, self._waker, self._look_at_event, self._tick, trusted)
+        except BaseException as error:
+            self._tear(error)
+            raise
+        finally:
+            meeting.listener.close()
 
     @property
     def shared_bytes(self) -> int:

@@ -73,17 +73,7 @@ def check_paths(steps: Sequence[Step]) -> Looked:
         A checkpoint to go on from is torn, damaged or something else.
     """
     read = [place for i, step in enumerate(steps) for place in _read(step, i)]
-    first = {step.graph: i for i, step in reversed([*enumerate(steps)])}  # that uses a graph
-    outputs = [
-        _Named(_place(step, path, what), what, i)
-        for i, step in enumerate(steps)
-        for what, path in (
-            (_GRAPH, step.graph.kept if first[step.graph] == i else None),
-            ("output", step.output),
-            ("changes", step.changes),
-        )
-        if path is not None
-    ]
+    outputs = _outputs(steps)
     checkpoints = [
         _Named(step.checkpoint.place, "checkpoint", i)
         for i, step in enumerate(steps)
@@ -94,6 +84,44 @@ def check_paths(steps: Sequence[Step]) -> Looked:
         for i, step in enumerate(steps)
         if step.report is not None and step.report != "-"
     ]
+    waiting = _waiting(steps, read, outputs)
+    for i, place in enumerate(checkpoints):
+        for other in [*read, *outputs, *checkpoints[:i]]:
+            if place.meets(other):
+                raise _refusal(place, other, steps)
+    for place in reports:
+        for other in [*read, *outputs, *checkpoints]:
+            if holds(other.path, place.path):
+                raise _refusal(place, other, steps)
+    found = _destinations(steps, outputs)
+    for place in checkpoints:
+        if steps[place.step].resume:
+            checkpoint.read(place.path)
+        else:
+            checkpoint.check_destination(place.path)
+    for place in reports:
+        _check_report(place, steps[place.step], read)
+    kept = {steps[i].graph: place for i, place in found[_GRAPH].items()}
+    return Looked(waiting, found["output"], found["changes"], kept)
+
+
+def _outputs(steps: Sequence[Step]) -> list[_Named]:
+    """Where steps write results, what has become of groups, and graphs that are kept up to date."""
+    first = {step.graph: i for i, step in reversed([*enumerate(steps)])}  # that uses a graph
+    return [
+        _Named(_place(step, path, what), what, i)
+        for i, step in enumerate(steps)
+        for what, path in (
+            (_GRAPH, step.graph.kept if first[step.graph] == i else None),
+            ("output", step.output),
+            ("changes", step.changes),
+        )
+        if path is not None
+    ]
+
+
+def _waiting(steps: Sequence[Step], read: list[_Named], outputs: list[_Named]) -> set[int]:
+    """The steps that read what an earlier one writes. Raises InvalidArgument: outputs meet others or what is read."""
     waiting: set[int] = set()
     for i, place in enumerate(outputs):
         for other in read:
@@ -106,14 +134,11 @@ def check_paths(steps: Sequence[Step]) -> Looked:
         for other in outputs[:i]:
             if place.meets(other):
                 raise _refusal(place, other, steps)
-    for i, place in enumerate(checkpoints):
-        for other in [*read, *outputs, *checkpoints[:i]]:
-            if place.meets(other):
-                raise _refusal(place, other, steps)
-    for place in reports:
-        for other in [*read, *outputs, *checkpoints]:
-            if holds(other.path, place.path):
-                raise _refusal(place, other, steps)
+    return waiting
+
+
+def _destinations(steps: Sequence[Step], outputs: list[_Named]) -> dict[str, dict[int, Place]]:
+    """Outputs by what they are and by step. Raises OutputError: something else is there."""
     found: dict[str, dict[int, Place]] = {"output": {}, "changes": {}, _GRAPH: {}}
     for place in outputs:
         algorithm = steps[place.step].algorithm
@@ -122,24 +147,7 @@ def check_paths(steps: Sequence[Step]) -> Looked:
             continue
         kind = save if algorithm == "build" or place.what == _GRAPH else output
         found[place.what][place.step] = kind.check_destination(place.path)
-    for place in checkpoints:
-        if steps[place.step].resume:
-            checkpoint.read(place.path)
-        else:
-            checkpoint.check_destination(place.path)
-    for place in reports:
-        if isinstance(place.path, ObjectFolder):
-            _check_bucket(place.path)
-            continue
-        _check_report(Path(split_protocol(steps[place.step].report or "")[1]).expanduser())
-        for other in read:
-            if _is_among(place.path, other.path):
-                raise InvalidArgument(
-                    f"the report {place.path} is a file of the {other.what}, {other.path}, by a link: "
-                    "name another place; nothing was changed"
-                )
-    kept = {steps[i].graph: place for i, place in found[_GRAPH].items()}
-    return Looked(waiting, found["output"], found["changes"], kept)
+    return found
 
 
 def _place(step: Step, path: str, what: str) -> Place:
@@ -188,7 +196,21 @@ def _check_bucket(report: ObjectFolder) -> None:
         raise OutputError(f"the report cannot be written to {report}: {error.strerror}") from error
 
 
-def _check_report(file: Path) -> None:
+def _check_report(report: _Named, step: Step, read: list[_Named]) -> None:
+    """Raise OutputError where it cannot be written, InvalidArgument where it is a file of what is read."""
+    if isinstance(report.path, ObjectFolder):
+        _check_bucket(report.path)
+        return
+    _check_file(Path(split_protocol(step.report or "")[1]).expanduser())
+    for other in read:
+        if _is_among(report.path, other.path):
+            raise InvalidArgument(
+                f"the report {report.path} is a file of the {other.what}, {other.path}, by a link: "
+                "name another place; nothing was changed"
+            )
+
+
+def _check_file(file: Path) -> None:
     if file.is_dir() or not file.parent.is_dir():
         raise OutputError(
             f"the report cannot be written to {file}: "

@@ -13,6 +13,7 @@ from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.partition.as_given import AsGiven
 from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk, reading
+from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.device.on_ranks import OnDevice
 from dask_graphgpu.partition.host_memory import give_back
 from dask_graphgpu.partition.layered import find_levels
@@ -21,13 +22,13 @@ from dask_graphgpu.partition.partition import VertexColumns
 from dask_graphgpu.partition.ranks.agree import Agreed, agree
 from dask_graphgpu.partition.ranks.ends import AtHome, at_home
 from dask_graphgpu.partition.ranks.ids import RankIds
-from dask_graphgpu.partition.ranks.local import localize
+from dask_graphgpu.partition.ranks.local import Local, localize
 from dask_graphgpu.partition.ranks.numbering import EdgeRun, Numbered, in_range, number
 from dask_graphgpu.partition.ranks.on_host import OnHost
 from dask_graphgpu.partition.ranks.owner import chosen
 from dask_graphgpu.partition.ranks.partition import RankPartition, Shares
 from dask_graphgpu.partition.ranks.places import settle
-from dask_graphgpu.partition.ranks.shuffle import Tables
+from dask_graphgpu.partition.ranks.shuffle import Entries, Tables
 from dask_graphgpu.partition.ranks.vertex_columns import vertex_columns
 from dask_graphgpu.stages import Stage
 
@@ -153,15 +154,7 @@ def share_of(
     # The same numbers stand there.
     places = replace(places, own=local.numbers[: local.border.num_owned])
     ids = RankIds(*known, places)
-    aside = None if layout.directed else AsGiven()
-    if layout.directed:
-        into = passes.rows(entries, len(local.numbers))
-        out = passes.rows(entries, len(local.numbers))
-    elif len(entries) == 1:
-        into = out = passes.rows(entries, len(local.numbers))
-    else:
-        out, aside = passes.settled(entries, local.numbers)
-        into = out
+    out, into, aside = _rows(entries, layout, local, passes)
     shares = Shares.of(ranks, local, out, into)
     order = "degree" if by_degree else "input"
     levels = None
@@ -215,6 +208,21 @@ def _cast(runs: list[EdgeRun], agreed: Agreed) -> list[EdgeRun]:
         )
         for run in runs
     ]
+
+
+def _rows(
+    entries: list[Entries], layout: Layout, local: Local, passes: OnHost
+) -> tuple[Adjacency, Adjacency, AsGiven | None]:
+    """Rows of out-edges and of in-edges, and what those of an undirected graph do not say; ``entries`` is emptied."""
+    number = len(local.numbers)
+    if layout.directed:
+        into = passes.rows(entries, number)
+        return passes.rows(entries, number), into, None
+    if len(entries) == 1:
+        rows, aside = passes.rows(entries, number), AsGiven()
+    else:
+        rows, aside = passes.settled(entries, local.numbers)
+    return rows, rows, aside
 
 
 def _ways(
