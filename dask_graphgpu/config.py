@@ -37,11 +37,12 @@ DEFAULTS: dict[str, Any] = {
     "device-memory-limit": None,
     # How they get to the GPU: auto (by measured rates) | stream | zero-copy | compact.
     "transfer": "auto",
-    # Of programs over such edges: synchronous (supersteps) | asynchronous (what is loaded is gone
-    # over until nothing changes; of monotone and accumulative ones) | resident-first (of monotone ones:
-    # what is on the device is gone over until nothing changes there, then the rest once) | near-far (the
-    # same, in the order of their priority, each row read where it lies) | auto (of the last two, for
-    # monotone ones, what reads fewer bytes).
+    # How programs go over such edges:
+    # synchronous: in supersteps
+    # asynchronous: what is loaded, until nothing changes; monotone and accumulative programs only
+    # resident-first: what is on the device until nothing changes there, then the rest once; monotone ones only
+    # near-far: vertices in the order of their priority, each row read where it lies; monotone ones only
+    # auto: monotone ones by that of the last two that reads fewer bytes, others in supersteps
     "rounds": "auto",
     # With engine="hybrid", who goes along pages of edges: auto (by measured rates) | gpu | cpu |
     # alternate (the two in turn) | supersteps (whole ones in turn).

@@ -288,14 +288,17 @@ class Graph(Methods, Filtering, Updating):
 
         Before `persist` the rows come from the Parquet footers (or the length of a frame in memory)
         and vertices are an upper bound marked ``<=``; nothing is read, but a LazyFrame's or a relation's
-        query is run. Afterwards it is exact. With
-        ``graphgpu.device-memory-limit``, and of edges in pages on disk, it says about how many bytes lie
-        where when the engine works on the graph, how many move in a superstep, and which way: where
-        methods read what edges carry, and where they read none of it. For that it looks at all weights
+        query is run. Afterwards it is exact.
+
+        With ``graphgpu.device-memory-limit``, and of edges in pages on disk, it says about how many bytes lie
+        where when the engine works on the graph, how many move in a superstep, and which way: once for
+        methods that read what edges carry, once for others. For that it looks at all weights
         of a graph that is built, since they decide whether an edge crosses as one word; else it takes
-        edges as they are given. Of a graph that is built on ranks with a GPU each it says what
-        methods take of a GPU that work on the edges of all ranks, which methods these are, and where the
-        GPUs have no room for that, so that they run on the processors.
+        edges as they are given.
+
+        Some methods need the edges of all ranks on one GPU. Of a graph that is built on ranks with a GPU
+        each it says which methods these are, how much memory they take, and whether the GPUs have room for
+        that; if not, these methods run on the CPU.
         """
         engine = on_engine(self._input, self._engine)
         limited = engine in ("gpu", "hybrid") and config.get("device-memory-limit") is not None

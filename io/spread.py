@@ -35,9 +35,9 @@ def spread(
 ) -> dict[int, pd.DataFrame]:
     """The partitions of a result that this rank makes; collective.
 
-    Ascending by place and tie, partition i of ``of`` holds the rows from ``i * rows // of`` to before ``(i + 1) *
-    rows // of``, of so many on all ranks, and `result_rows.rank_of` says who makes it: which rows it has does not
-    depend on the ranks, and however many one place has, partitions are about equal.
+    Rows of all ranks ascend by place and tie. Partition i holds those from ``i * rows // of`` to before ``(i + 1) *
+    rows // of``, and `result_rows.rank_of` says who makes it. So which rows it has does not depend on the ranks, and
+    partitions are about equal even where many rows are of one place.
 
     Parameters
     ----------

@@ -60,13 +60,14 @@ class ClusterMetrics(Algorithm):
     InvalidArgument
         A vertex has two rows in ``clusters``.
     InvalidVertices
-        ``clusters`` has no id column, or a null in it or in the clusters.
+        ``clusters`` has no id column, or there is a null in that or in the clusters.
 
     Notes
     -----
-    The lower bound of the diameter is how far it is from a vertex that is farthest from the smallest id, the upper
-    bound twice how far it is at most from the smallest id, or from the middle of the path that the lower bound found
-    if that is less (Magnien, Latapy, Habib).
+    Bounds of the diameter are of three searches (Magnien, Latapy, Habib). The first begins at the smallest id, the
+    second at a vertex that is farthest from it: how far that one comes is the lower bound. The third begins in the
+    middle of the longest path of the second. The upper bound is twice how far the first or the third comes, whichever
+    is less.
 
     Cost: O(V + E), with a sort of the edges and one of the vertices; no pairs are made, however large a cluster is.
     There is to be room for some 100 bytes for each edge and 60 for each vertex. On several ranks all edges of a cluster

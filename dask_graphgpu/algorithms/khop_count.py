@@ -37,8 +37,8 @@ class KhopCount(Algorithm):
     Returns
     -------
     frame
-        ``vertex``, ``count`` (int64), exact, of others than the vertex itself. One row a vertex, or a source, in
-        ascending order of ids.
+        ``vertex``, ``count`` (int64), which is exact and does not count the vertex itself. One row a vertex, or a
+        source, in ascending order of ids.
 
     Raises
     ------
@@ -49,9 +49,9 @@ class KhopCount(Algorithm):
 
     Notes
     -----
-    Weights are not read. Cost: a sweep over the edges near 64 vertices at a time (one, where there are no such
-    sweeps), so that all vertices of a large graph take V / 64 of them, as much as V / 64 ``bfs``: draw some there.
-    Memory: 64 distances a vertex.
+    Weights are not read. Cost: one search for every 64 sources, which goes along the edges near all of them at once,
+    or one for each source where the engine has no such search. All vertices of a large graph take as long as V / 64
+    runs of ``bfs``: draw some of them there. Memory: 64 distances a vertex.
     """
 
     k: int

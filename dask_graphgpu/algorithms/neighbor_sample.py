@@ -35,9 +35,9 @@ from dask_graphgpu.io.times import in_units_of, is_time
 class NeighborSample(Algorithm):
     """Sampled neighbourhoods of seeds, batch by batch.
 
-    In each hop so many of the edges that lead to each vertex that is new in its batch are drawn, first to the seeds,
-    then to the sources of the edges drawn before. Information flows along these edges to the seeds, as in GraphSAGE
-    and in the loaders of PyG. Repeated rows are edges of their own.
+    The first hop draws, for each seed, some of the edges that lead to it. Each further hop does so for the sources of
+    the edges drawn before that are new in their batch. Information flows along these edges to the seeds, as in
+    GraphSAGE and in the loaders of PyG. Repeated rows are edges of their own.
 
     Parameters
     ----------

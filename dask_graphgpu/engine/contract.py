@@ -96,8 +96,8 @@ class Engine(
         Returns
         -------
         ndarray of `dtype`, shape (num_vertices,), or None
-            None: the program is to be run, because a direction is forced, edges are looked at by layers, or one
-            row is a large part of what a thread has to do, and has to be cut.
+            None: run the program instead. So it is where a direction is forced, where edges are looked at by
+            layers, and where one row is so large a part of what a thread has to do that it has to be cut.
 
         Raises
         ------

@@ -154,9 +154,9 @@ class Searches(Protocol):
         tuple of arrays, each of shape (edges of the path,), or None
             Dense ids that edges come from, and lead to; distances of the latter from the source (int64 or
             float64); weights of the edges, None for `hops`. No edges: `target` is `source` or not reached.
-            None: a search from one end is to be made, because a direction is forced, edges are looked at by
-            layers, in-edges would have to be made for the first such path on a graph, or the only paths are too
-            long for int64, or infinite.
+            None: make a search from one end instead. So it is where a direction is forced, where edges are looked
+            at by layers, where in-edges would have to be made for the first such path on a graph, and where all
+            paths are infinite or too long for int64.
         """
 
     def nearest(

@@ -106,9 +106,12 @@ class Plan:
 def plan(binding: Binding, options: RunOptions, *, forced: bool = False) -> Plan:
     """Check what a run is asked, and decide whether it is in place.
 
-    A monotone program runs in place. In supersteps it runs where their number is limited, where what is kept
-    has to say who sends, and, without a cutoff, where ``graphgpu.direction`` is one in which vertices pull or
-    ``forced`` says that a setting is of supersteps.
+    A monotone program runs in place, but in supersteps
+
+    - where their number is limited,
+    - where what is kept has to say who sends,
+    - without a cutoff, where ``graphgpu.direction`` is one in which vertices pull, or ``forced`` says that a setting
+      is of supersteps.
 
     Raises
     ------

@@ -97,9 +97,10 @@ class SimplePaths:
 
         Notes
         -----
-        Paths that leave one that is found at one of its vertices, and go on another way than all before, are a class,
-        which has a bound of the length of its best [1]_ [2]_. Classes and paths wait in a heap; a class is searched
-        when it is the first, so that most are never.
+        Paths are divided into classes [1]_ [2]_: those of a class leave a path that is found already at the same one
+        of its vertices, by an edge that no path found before takes there. A class has a lower bound of the length of
+        its best path. Classes and paths wait in a heap; a class is searched when it is the first, so that most never
+        are.
         """
         start = Path(np.array([source]), np.zeros(1, self._rest.dtype), 0, ())
         if source == target:

@@ -105,9 +105,9 @@ def kind_of(name: str) -> str | None:
 def files_at(path: str, storage_options: Mapping[str, Any] | None = None) -> list[TableFile]:
     """The files at a path, in a folder or that match a pattern, by their names in order.
 
-    Of a folder, also of one that a pattern matches, and of those within it, names that begin with ``_`` or ``.`` are
-    left out, unless they are of a partition such as ``_day=1``; so are files without bytes. All other files of the
-    folder are here, whatever they are.
+    Of a folder these are all files in it and in the folders within it, whatever they are, but for files without bytes
+    and for names that begin with ``_`` or ``.`` and are of no partition, such as ``_day=1``. So it is of a folder that
+    a pattern matches.
 
     Raises
     ------

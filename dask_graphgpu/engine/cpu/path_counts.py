@@ -37,7 +37,7 @@ def path_counts(
     -----
     Own vertices are put in order of their levels. Each then adds up its in-neighbours of the level
     before; of a view in memory that has no in-edges, each adds its count to its out-neighbours'.
-    Small levels are done one after another in one call on one thread, large ones on all threads in
+    Small levels are done one after another in one call on one thread, large ones by all threads, in
     blocks of about equal edges, and of edges on disk the pages with rows of a level are read for it. An exchange
     comes after a level that has ghosts on some rank, and none after others: before they start, all ranks know
     which these are. One read of each edge of the reached vertices.

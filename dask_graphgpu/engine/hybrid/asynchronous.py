@@ -28,9 +28,9 @@ class _Turn(NamedTuple):
 class SharedRounds(Asynchronous):
     """As `Asynchronous`, of which the CPU takes pages.
 
-    A page of the CPU's is a part as those of the GPU's are, see `Asynchronous`: its rows send what
-    waits to be sent along it, then those that have all their edges in it take what was sent to them
-    by then, by either side, and send again, until none is active. State and flags are on the device,
+    A page of the CPU's is a part as those of the GPU's are, see `Asynchronous`. Its rows send what
+    waits to be sent along it. Then those that have all their edges in it take what either side has
+    sent to them so far and send again, until none is active. State and flags are on the device,
     where vertices take messages and say what they send; to push that along edges is the CPU's.
     Between two pages of its own the GPU gets what the CPU has sent, and the CPU the page or local
     round that is next. All kernels are in one stream, so that nobody takes messages while another

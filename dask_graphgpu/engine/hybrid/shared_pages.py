@@ -20,9 +20,9 @@ class SharedPages(SegmentCarrier):
     The state is on the device. For a page the CPU gets the flags and what is sent of the page's own
     rows, a stretch of each array, over the direction of the link that streamed edges leave free. It
     combines messages in an array of its own, which goes to the device once a superstep; there they
-    are combined with the others, and all vertices take them. The other way around, state on the
-    host and messages of the GPU's pages brought there, each superstep would move the messages and
-    what every vertex sends, and wait for the CPU to look at all vertices.
+    are combined with the others, and all vertices take them. With the state on the host instead,
+    each superstep would move the messages of the GPU's pages and what every vertex sends, and wait
+    for the CPU to look at all vertices.
     """
 
     def __init__(
