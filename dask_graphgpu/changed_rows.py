@@ -15,7 +15,7 @@ from dask_graphgpu.errors import InvalidEdges
 from dask_graphgpu.ingest import Needs, edge_frame
 from dask_graphgpu.io.arrow_frames import taken
 from dask_graphgpu.io.edges import read_edges
-from dask_graphgpu.io.frames import is_frame, meta_of
+from dask_graphgpu.io.frames import check_frame, meta_of
 from dask_graphgpu.io.schema import EdgeSchema, find_columns, is_number, require_columns
 from dask_graphgpu.partition.chunk import EdgeChunk
 from dask_graphgpu.partition.growth import Change
@@ -114,11 +114,7 @@ class ChangedRows:
 def _chosen(frame: Any, schema: EdgeSchema, needs: Needs, what: str) -> Any:
     """The columns of a frame that are read, after a look at these."""
     frame = taken(frame)
-    if not is_frame(frame):
-        raise InvalidEdges(
-            f"{what} are a {type(frame).__name__}; give a DataFrame of Dask, pandas, cuDF or polars, a table of "
-            "pyarrow or a relation of DuckDB with a row each"
-        )
+    check_frame(frame, f"{what} are", InvalidEdges)
     require_columns(meta_of(frame), list(needs.edge_columns))
     find_columns(meta_of(frame), schema.source, schema.destination, schema.weight)
     return edge_frame(frame, schema, needs)

@@ -32,7 +32,7 @@ from dask_graphgpu.ingest import Needs, ValueFrame, vertex_chunks_of
 from dask_graphgpu.inputs import Input
 from dask_graphgpu.interrupting import check, interruptible, stoppable, stopping
 from dask_graphgpu.io.arrow_frames import settled
-from dask_graphgpu.io.frames import is_frame, meta_of, on_device, unlike
+from dask_graphgpu.io.frames import check_frame, is_frame, meta_of, on_device, unlike
 from dask_graphgpu.io.lazy_frames import EmptyResult, frame_of
 from dask_graphgpu.io.naming import named
 from dask_graphgpu.io.partitions import Parts, called
@@ -281,11 +281,7 @@ def _take_frames(
         value = getattr(algorithm, field.name)
         if not (is_frame(value) or is_dask_collection(value)):
             continue
-        if not is_frame(value):
-            raise InvalidArgument(
-                f"{field.name} is a {type(value).__name__}; give a DataFrame of Dask, pandas, cuDF or polars, a "
-                "table of pyarrow or a relation of DuckDB"
-            )
+        check_frame(value, f"{field.name} is")
         if on_device(value) != schema.on_device:
             raise InvalidArgument(unlike(field.name, value))
         value = settled(value)

@@ -14,7 +14,7 @@ from dask_graphgpu.arguments import as_id, check_choice, check_flag, is_whole, r
 from dask_graphgpu.cluster.placement import check_partitioner, check_ranks
 from dask_graphgpu.errors import InvalidArgument, InvalidEdges, InvalidVertices
 from dask_graphgpu.inputs import Frames
-from dask_graphgpu.io.frames import is_frame, meta_of, on_device, unlike
+from dask_graphgpu.io.frames import check_frame, meta_of, on_device, unlike
 from dask_graphgpu.io.hidden_columns import takes_all_columns
 from dask_graphgpu.io.schema import (
     Columns,
@@ -25,9 +25,9 @@ from dask_graphgpu.io.schema import (
 )
 from dask_graphgpu.partition.layout import Layout
 
-_DUPLICATES = ("auto", "min", "max", "sum", "one", "keep")
-_ORDERS = ("auto", "input", "degree")
-_LAYOUTS = ("rows", "layered")
+DUPLICATES = ("auto", "min", "max", "sum", "one", "keep")
+ORDERS = ("auto", "input", "degree")
+LAYOUTS = ("rows", "layered")
 _MOST_PARTITIONS = 1 << 20  # of which Dask makes a task each before anything runs
 
 
@@ -54,11 +54,11 @@ def checked(
     ------
     InvalidEdges, InvalidVertices, InvalidArgument, EngineUnavailable
     """
-    _check_frame(frame, "the edge frame", InvalidEdges)
-    check_choice("duplicates", duplicates, _DUPLICATES)
-    check_choice("layout", layout, _LAYOUTS)
+    check_frame(frame, "the edge frame is", InvalidEdges)
+    check_choice("duplicates", duplicates, DUPLICATES)
+    check_choice("layout", layout, LAYOUTS)
     check_flag("directed", directed)
-    order = config.chosen("order", order, _ORDERS)
+    order = config.chosen("order", order, ORDERS)
     engine = config.chosen("engine", engine, engines.NAMES)
     engines.check(engine)
     schema = find_columns(meta_of(frame), source, destination, weight)
@@ -73,7 +73,7 @@ def checked(
         )
     ids: tuple[str, ...] = ()
     if vertices is not None:
-        _check_frame(vertices, "the vertices frame", InvalidVertices)
+        check_frame(vertices, "the vertices frame is", InvalidVertices)
         if on_device(vertices) != schema.on_device:
             raise InvalidVertices(unlike("the vertices frame", vertices))
         ids = find_vertex_columns(meta_of(vertices), schema)
@@ -117,11 +117,3 @@ def _as_root(root: Any, layout: str) -> Any:
     if root is None:
         return None
     return as_id("root", tuple(root) if isinstance(root, list) else root)
-
-
-def _check_frame(frame: Any, what: str, error: type[Exception]) -> None:
-    if not is_frame(frame):
-        raise error(
-            f"{what} is a {type(frame).__name__}; give a DataFrame of Dask, pandas, cuDF or polars, a table of "
-            "pyarrow or a relation of DuckDB with a row each"
-        )

@@ -14,6 +14,7 @@ from dask_graphgpu.graph_options import check_npartitions
 from dask_graphgpu.graphs import Graph
 from dask_graphgpu.io.place import Place, place_of
 from dask_graphgpu.opening import opened, opened_on_ranks
+from dask_graphgpu.store.saved import STALE
 
 
 @briefly
@@ -79,7 +80,7 @@ def load(
     folder = place_of(path, "path", storage_options)
     npartitions = check_npartitions(npartitions)
     check_flag("verify", verify)
-    check_choice("stale", stale, ("error", "ignore"))
+    check_choice("stale", stale, STALE)
     check_choice("backend", backend, ("pandas", "cudf"))
     on_device = backend == "cudf"
     engine = config.chosen("engine", engine, engines.NAMES)

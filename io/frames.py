@@ -20,6 +20,15 @@ def is_frame(frame: Any) -> bool:
     return isinstance(frame, (pd.DataFrame, dd.DataFrame, ArrowFrame)) or _is_cudf(frame)
 
 
+def check_frame(frame: Any, what_is: str, error: type[Exception] = InvalidArgument) -> None:
+    """Raise an error unless it is a frame; ``what_is``: what it is given as, and "is"."""
+    if not is_frame(frame):
+        raise error(
+            f"{what_is} a {type(frame).__name__}; give a DataFrame of Dask, pandas, cuDF or polars, a table of pyarrow "
+            "or a relation of DuckDB"
+        )
+
+
 def knows_rows(frame: Any) -> bool:
     """Whether how many rows a frame has is known without computing it."""
     return not (is_dask_collection(frame) or (isinstance(frame, ArrowFrame) and frame.is_query))

@@ -9,224 +9,78 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
+from itertools import takewhile
 
 import pytest
 from package_modules import MODULES, ROOT
 
 # The areas from the bottom up, and what each may import. All that is left out would be an arrow upwards.
-ALLOWED = {
-    "errors": set(),
-    "arguments": {"errors"},
-    "config": {"errors", "arguments"},
-    "markup": set(),
-    "optional": {"errors"},
-    "stages": set(),
-    "report": {"errors", "kernels", "markup"},
-    "functions": {"errors"},
-    "fields": {"errors", "arguments", "functions"},
-    "program": {"errors", "arguments", "functions", "fields"},
-    "interrupting": set(),
-    "forking": set(),
-    "kernels": {"errors", "config", "interrupting"},
-    "exchange": {"errors", "config", "kernels"},
-    "partition": {
-        "errors",
-        "arguments",
-        "config",
-        "interrupting",
-        "kernels",
-        "exchange",
-        "stages",
-    },
-    "io": {
-        "errors",
-        "arguments",
-        "config",
-        "interrupting",
-        "kernels",
-        "exchange",
-        "partition",
-        "stages",
-    },
-    "store": {"errors", "config", "exchange", "kernels", "markup", "partition", "io"},
-    "engine": {
-        "errors",
-        "config",
-        "report",
-        "functions",
-        "fields",
-        "program",
-        "interrupting",
-        "kernels",
-        "partition",
-        "exchange",
-    },
-    "algorithms": {
-        "errors",
-        "arguments",
-        "checkpoint",
-        "engine",
-        "report",
-        "functions",
-        "fields",
-        "program",
-        "exchange",
-        "partition",
-        "io",
-        "optional",
-    },
-    "ingest": {"errors", "config", "kernels", "exchange", "partition", "io", "stages"},
+_BELOW = {
+    "errors": "",
+    "arguments": "errors",
+    "config": "arguments errors",
+    "markup": "",
+    "optional": "errors",
+    "stages": "",
+    "report": "errors kernels markup",
+    "functions": "errors",
+    "fields": "arguments errors functions",
+    "program": "arguments errors fields functions",
+    "interrupting": "",
+    "forking": "",
+    "kernels": "config errors interrupting",
+    "exchange": "config errors kernels",
+    "partition": "arguments config errors exchange interrupting kernels stages",
+    "io": "arguments config errors exchange interrupting kernels partition stages",
+    "store": "config errors exchange io kernels markup partition",
+    "engine": "config errors exchange fields functions interrupting kernels partition program report",
+    "algorithms": "arguments checkpoint engine errors exchange fields functions io optional partition "
+    "program report",
+    "ingest": "config errors exchange io kernels partition stages",
+    "checkpoint": "arguments errors exchange io partition store",
+    "cluster": "algorithms arguments checkpoint config engine errors exchange ingest interrupting io "
+    "partition report stages store",
+    "inputs": "cluster errors ingest io partition store",
+    "execute": "algorithms checkpoint cluster engine errors exchange ingest inputs interrupting io "
+    "partition report where",
+    "where": "algorithms engine errors",
+    "since": "algorithms cluster errors execute ingest inputs io partition store where",
+    "labelled": "algorithms checkpoint cluster errors execute ingest inputs io partition since where",
+    "signatures": "algorithms errors",
+    "tiers": "config engine errors store",
+    "features": "algorithms arguments errors execute ingest inputs io signatures",
+    "as_networkx": "errors io optional",
+    "opening": "cluster engine ingest inputs io partition store",
+    "changed_rows": "errors ingest io partition store",
+    "updating": "arguments changed_rows errors inputs opening store",
+    "graph_options": "arguments cluster config engine errors inputs io partition",
+    "at_hand": "algorithms cluster engine errors execute inputs partition store",
+    "methods": "algorithms arguments checkpoint errors inputs io labelled signatures",
+    "graph_parts": "cluster errors inputs io partition",
+    "windows": "algorithms arguments errors graph_parts inputs io",
+    "filtering": "arguments errors graph_parts inputs io windows",
+    "graphs": "",  # all above
+    "matching": "arguments errors ingest io kernels partition",
+    "report_drawing": "errors optional report",
+    "bars": "",
+    "progress": "bars cluster report stages",
+    "loading": "arguments cluster config engine errors graph_options graphs io opening store",
+    "post_import": "",
+    "accessor": "algorithms config errors graphs io post_import signatures",
+    "drawn_values": "as_networkx errors io",
+    "drawing": "accessor arguments as_networkx at_hand drawn_values errors graphs io optional",
+    "jobs": "algorithms checkpoint cluster config engine errors features graph_options io loading "
+    "matching partition progress report store",
+    "prebuild": "algorithms engine kernels program",
+    "networkx_info": "",
+    "networkx_weights": "",
+    "networkx_graph": "graphs networkx_weights",
+    "networkx_functions": "errors kernels networkx_graph networkx_weights",
+    "networkx_backend": "networkx_functions networkx_graph",
 }
-ALLOWED["checkpoint"] = {"errors", "arguments", "exchange", "io", "partition", "store"}
-ALLOWED["cluster"] = {"report", "algorithms", "engine", "store", "ingest"}
-ALLOWED["cluster"] |= {"interrupting", "stages"}
-ALLOWED["cluster"] |= {"errors", "arguments", "config", "checkpoint", "exchange", "partition", "io"}
-ALLOWED["inputs"] = {"errors", "cluster", "io", "partition", "store", "ingest"}
-ALLOWED["execute"] = {
-    "interrupting",
-    "checkpoint",
-    "cluster",
-    "errors",
-    "exchange",
-    "report",
-    "engine",
-    "algorithms",
-    "ingest",
-    "inputs",
-    "io",
-    "partition",
-}
-ALLOWED["where"] = {"errors", "algorithms", "engine"}
-ALLOWED["execute"] |= {"where"}
-ALLOWED["since"] = {
-    "algorithms",
-    "cluster",
-    "errors",
-    "execute",
-    "ingest",
-    "inputs",
-    "io",
-    "partition",
-    "store",
-    "where",
-}
-ALLOWED["labelled"] = {
-    "algorithms",
-    "checkpoint",
-    "cluster",
-    "errors",
-    "execute",
-    "ingest",
-    "inputs",
-    "io",
-    "partition",
-    "since",
-    "where",
-}
-ALLOWED["signatures"] = {"errors", "algorithms"}
-ALLOWED["tiers"] = {"errors", "config", "engine", "store"}
-ALLOWED["features"] = {
-    "errors",
-    "arguments",
-    "algorithms",
-    "execute",
-    "ingest",
-    "inputs",
-    "io",
-    "signatures",
-}
-ALLOWED["as_networkx"] = {"errors", "io", "optional"}
-ALLOWED["opening"] = {"cluster", "engine", "ingest", "inputs", "io", "partition", "store"}
-ALLOWED["changed_rows"] = {"errors", "ingest", "io", "partition", "store"}
-ALLOWED["updating"] = {"errors", "arguments", "changed_rows", "inputs", "opening", "store"}
-ALLOWED["graph_options"] = {
-    "errors",
-    "arguments",
-    "config",
-    "cluster",
-    "engine",
-    "inputs",
-    "io",
-    "partition",
-}
-ALLOWED["at_hand"] = {
-    "errors",
-    "algorithms",
-    "cluster",
-    "engine",
-    "execute",
-    "inputs",
-    "partition",
-    "store",
-}
-ALLOWED["methods"] = {
-    "algorithms",
-    "arguments",
-    "checkpoint",
-    "errors",
-    "inputs",
-    "io",
-    "labelled",
-    "signatures",
-}
-ALLOWED["graph_parts"] = {"cluster", "errors", "inputs", "io", "partition"}
-ALLOWED["windows"] = {"algorithms", "arguments", "errors", "graph_parts", "inputs", "io"}
-ALLOWED["filtering"] = {"arguments", "errors", "graph_parts", "inputs", "io", "windows"}
-ALLOWED["graphs"] = set(ALLOWED)
-ALLOWED["matching"] = {"arguments", "errors", "ingest", "io", "kernels", "partition"}
-ALLOWED["report_drawing"] = {"errors", "optional", "report"}
-ALLOWED["bars"] = set()
-ALLOWED["progress"] = {"bars", "cluster", "report", "stages"}
-ALLOWED["loading"] = {
-    "graph_options",
-    "cluster",
-    "errors",
-    "arguments",
-    "config",
-    "engine",
-    "graphs",
-    "io",
-    "opening",
-}
-ALLOWED["post_import"] = set()
-ALLOWED["accessor"] = {
-    "errors",
-    "config",
-    "graphs",
-    "io",
-    "algorithms",
-    "post_import",
-    "signatures",
-}
-ALLOWED["drawn_values"] = {"as_networkx", "errors", "io"}
-ALLOWED["drawing"] = {
-    "drawn_values",
-    "at_hand",
-    "errors",
-    "accessor",
-    "arguments",
-    "as_networkx",
-    "graphs",
-    "io",
-    "optional",
-}
-ALLOWED["jobs"] = {
-    "algorithms",
-    "checkpoint",
-    "config",
-    "errors",
-    "io",
-    "loading",
-    "partition",
-    "report",
-}
-ALLOWED["jobs"] |= {"cluster", "features", "matching", "progress", "store"}
-ALLOWED["prebuild"] = {"algorithms", "engine", "kernels", "program"}
-ALLOWED["networkx_info"] = set()
-ALLOWED["networkx_weights"] = set()
-ALLOWED["networkx_graph"] = {"graphs", "networkx_weights"}
-ALLOWED["networkx_functions"] = {"errors", "kernels", "networkx_graph", "networkx_weights"}
-ALLOWED["networkx_backend"] = {"networkx_functions", "networkx_graph"}
+ALLOWED = {name: set(below.split()) for name, below in _BELOW.items()}
+ALLOWED["graphs"] = {*takewhile(lambda name: name != "graphs", _BELOW)}
+
 # The rooms of engine/, and what each may import of the others. All are loaded by name when a run starts.
 ROOMS = {
     "cuda": set(),
@@ -241,8 +95,6 @@ ROOMS = {
 # Entries of the host, which choose between its rooms when a run starts, and import what they choose then.
 ENTRIES = {"dask_graphgpu.engine.cpu.programs", "dask_graphgpu.engine.cpu.bfs"}
 LATE = 49  # imports inside functions, at most
-# Building a partition uses the threads that the CPU engine runs its kernels on, and nothing else of it.
-THREADS = "dask_graphgpu.kernels.cpu.threads"
 # Loaded by name when a run starts; all else must not load these packages by being imported.
 LOADED_AT_FIRST_USE = (
     "dask_graphgpu.kernels",

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import click
 
+from dask_graphgpu import engine
+from dask_graphgpu.graph_options import DUPLICATES, LAYOUTS, ORDERS
 from dask_graphgpu.io.tables.table_kind import FORMATS
 from dask_graphgpu.io.tables.text_options import TYPES
 from dask_graphgpu.jobs.method_options import number_or_text
 from dask_graphgpu.jobs.storage import storage_parameter
+from dask_graphgpu.partition.ranks import owner
+from dask_graphgpu.store.saved import STALE
 
 
 def _column_type(text: str) -> tuple[str, str]:
@@ -81,19 +85,19 @@ def graph_options() -> list[click.Parameter]:
         ),
         option(
             ["--duplicates"],
-            type=click.Choice(["auto", "min", "max", "sum", "one", "keep"]),
+            type=click.Choice(DUPLICATES),
             default="auto",
             help="How repeated edges are merged into one. Default: auto, which suits the method.",
         ),
         option(
             ["--order"],
-            type=click.Choice(["auto", "input", "degree"]),
+            type=click.Choice(ORDERS),
             default="auto",
             help="Order of vertices in memory; changes speed, not the answer. Default: auto.",
         ),
         option(
             ["--engine"],
-            type=click.Choice(["auto", "cpu", "gpu", "hybrid", "interpreted"]),
+            type=click.Choice(engine.NAMES),
             default="auto",
             help="What computes. Default: auto, the CPU unless the setting graphgpu.engine names another.",
         ),
@@ -105,12 +109,12 @@ def graph_options() -> list[click.Parameter]:
         ),
         option(
             ["--partitioner"],
-            type=click.Choice(["balanced", "random", "biased_random", "metis"]),
+            type=click.Choice(tuple(owner.NAMED)),
             help="How vertices are shared among ranks; changes speed, not the answer. Default: balanced.",
         ),
         option(
             ["--layout"],
-            type=click.Choice(["rows", "layered"]),
+            type=click.Choice(LAYOUTS),
             help="How edges lie in memory; changes speed, not the answer. Default: rows.",
         ),
         option(
@@ -126,7 +130,7 @@ def graph_options() -> list[click.Parameter]:
         ),
         option(
             ["--stale"],
-            type=click.Choice(["error", "ignore"]),
+            type=click.Choice(STALE),
             help="What to do if the files that a saved graph was built from have changed since. Default: error.",
         ),
         option(["--verify"], is_flag=True, help="Check the checksums of a saved graph first."),

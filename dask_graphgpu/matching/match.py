@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 from dask.base import is_dask_collection
 
-from dask_graphgpu.errors import InvalidArgument, briefly
+from dask_graphgpu.errors import briefly
 from dask_graphgpu.ingest import chunks_of
 from dask_graphgpu.io.arrow_frames import ArrowFrame, settled, taken
-from dask_graphgpu.io.frames import is_frame, meta_of, with_columns
+from dask_graphgpu.io.frames import check_frame, meta_of, with_columns
 from dask_graphgpu.io.partitions import Parts, called
 from dask_graphgpu.matching.columns import GroupColumns, find, members_of
 from dask_graphgpu.matching.frames import report_frame, with_ids
@@ -122,11 +122,7 @@ def match_ids(
     """
     old, new = taken(old), taken(new)
     for name, frame in {"old": old, "new": new}.items():
-        if not is_frame(frame):
-            raise InvalidArgument(
-                f"{name} is a {type(frame).__name__}; give a DataFrame of Dask, pandas, cuDF or polars, a table of "
-                "pyarrow or a relation of DuckDB"
-            )
+        check_frame(frame, f"{name} is")
     kind, new = new, settled(new)
     columns = find(meta_of(old), meta_of(new), vertex, group)
     if is_dask_collection(new):

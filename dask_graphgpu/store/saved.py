@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dask_graphgpu.errors import GraphError, InvalidArgument, InvalidSavedGraph
+from dask_graphgpu.errors import GraphError, InvalidSavedGraph
 from dask_graphgpu.io.generation import OpenFolder
 from dask_graphgpu.io.objects.object_folder import ObjectFolder
 from dask_graphgpu.io.objects.object_generation import of_one_state
@@ -32,6 +32,8 @@ from dask_graphgpu.store.mapped import digest
 from dask_graphgpu.store.saved_format import SAVED, schema_from_json
 from dask_graphgpu.store.source import changed
 from dask_graphgpu.store.unread import Unread
+
+STALE = ("error", "ignore")  # what to do when the Parquet that was saved has changed since
 
 
 class Replaced(InvalidSavedGraph):
@@ -97,14 +99,12 @@ def read(path: str | Place, *, verify: bool = False, stale: str = "error") -> Sa
     verify
         Compare the checksum of every file too, which reads them all.
     stale
-        "error" or "ignore": what to do when the Parquet that was saved has changed since.
+        One of `STALE`.
 
     Raises
     ------
     InvalidSavedGraph, InvalidArgument
     """
-    if stale not in ("error", "ignore"):
-        raise InvalidArgument(f"stale={stale!r}; allowed are 'error', 'ignore'")
     path = place_of(path, "path")
 
     def found(folder: OpenFolder) -> Saved:
