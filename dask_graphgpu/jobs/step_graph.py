@@ -50,49 +50,17 @@ def graph_of(options: GraphOptions, only: Collection[str] | None = None) -> Step
         Its files cannot be read, or are not what the options say.
     """
     if is_saved(options.edges, options.options_for(options.edges)):
-        if options.table:
-            raise InvalidArgument(
-                f"{options.table[0][0]} says how a table is read, and {redacted(options.edges)} is a saved graph: "
-                "leave it out, or build the graph anew with it"
-            )
-        if options.kept is not None:
-            raise InvalidArgument(
-                f"saved keeps a graph of the edges in {redacted(options.kept)}, and {redacted(options.edges)} is one "
-                "itself: leave saved out, or give the edges"
-            )
         return _saved_graph(options)
     if options.saved:
         raise InvalidArgument(
             f"{options.saved[0][0]} is an option for saved graphs, and {redacted(options.edges)} is none"
         )
-    named: dict[str, Any] = {}
-    if options.columns:
-        k, odd = divmod(len(options.columns), 2)
-        if odd:
-            raise InvalidArgument(
-                f"columns {','.join(options.columns)!r} are {len(options.columns)}; name the source's and as many of "
-                "the destination, such as src,dst"
-            )
-        named = {"source": options.columns[:k], "destination": options.columns[k:]}
+    named = _ends(options)
     edges = read_edges(options, only)
     if not options.columns and {*edges.columns} & {*_FIRST_TWO, *default_ids()} == {*_FIRST_TWO}:
         named = {"source": _FIRST_TWO[0], "destination": _FIRST_TWO[1]}
     named |= {name: value for name, value in options.others if name == "weight"}
-    weight = named.get("weight")
-    for option, names in {"columns": options.columns, "weight": [weight] if weight else []}.items():
-        for name in names:
-            if name not in edges.columns:
-                raise InvalidArgument(
-                    f"{option} names {name!r}, and {redacted(options.edges)} has {[str(c) for c in edges.columns]}"
-                    f"{_without_header(edges)}"
-                )
-    try:
-        schema = find_columns(meta_of(edges), **named)
-    except InvalidEdges as error:
-        if "neither columns" not in str(error):
-            raise
-        shown = redacted(options.edges)
-        raise InvalidArgument(f"{shown}: {error}{_without_header(edges)}") from error
+    schema = _schema_of(options, edges, named)
     named |= dict(options.others)
     if "root" in named:
         named["root"] = vertex_id(named["root"], schema, "root")
@@ -110,6 +78,36 @@ def graph_of(options: GraphOptions, only: Collection[str] | None = None) -> Step
         return StepGraph(edges.graph(**named), schema)
     except InvalidVertices as error:  # its columns, since nothing is read yet
         raise InvalidArgument(f"vertices {options.vertices}: {error}") from error
+
+
+def _ends(options: GraphOptions) -> dict[str, Any]:
+    """The id columns of both ends, where options name them."""
+    k, odd = divmod(len(options.columns), 2)
+    if odd:
+        raise InvalidArgument(
+            f"columns {','.join(options.columns)!r} are {len(options.columns)}; name the source's and as many of "
+            "the destination, such as src,dst"
+        )
+    return {"source": options.columns[:k], "destination": options.columns[k:]} if k else {}
+
+
+def _schema_of(options: GraphOptions, edges: Any, named: Mapping[str, Any]) -> EdgeSchema:
+    """The columns of an edge frame, some of them ``named``; an error says which there are."""
+    weight = named.get("weight")
+    for option, names in {"columns": options.columns, "weight": [weight] if weight else []}.items():
+        for name in names:
+            if name not in edges.columns:
+                raise InvalidArgument(
+                    f"{option} names {name!r}, and {redacted(options.edges)} has {[str(c) for c in edges.columns]}"
+                    f"{_without_header(edges)}"
+                )
+    try:
+        return find_columns(meta_of(edges), **named)
+    except InvalidEdges as error:
+        if "neither columns" not in str(error):
+            raise
+        shown = redacted(options.edges)
+        raise InvalidArgument(f"{shown}: {error}{_without_header(edges)}") from error
 
 
 def _few_partitions(options: GraphOptions, edges: Any) -> int | None:
@@ -181,6 +179,16 @@ def _types(options: GraphOptions) -> dict[str, str]:
 
 def _saved_graph(options: GraphOptions) -> StepGraph:
     """A saved graph, which has to be what the other options say, where they say anything."""
+    if options.table:
+        raise InvalidArgument(
+            f"{options.table[0][0]} says how a table is read, and {redacted(options.edges)} is a saved graph: "
+            "leave it out, or build the graph anew with it"
+        )
+    if options.kept is not None:
+        raise InvalidArgument(
+            f"saved keeps a graph of the edges in {redacted(options.kept)}, and {redacted(options.edges)} is one "
+            "itself: leave saved out, or give the edges"
+        )
     others = dict(options.others)
     given = options.options_for(options.edges)
     graph = load(

@@ -84,22 +84,10 @@ def build(
         "rows,",
     )
     folder = SpillFolder(limits.directories)
+    forward = layout.by == "source" or not layout.directed
 
     def edges() -> Iterator[Edges]:
-        for chunk in chunks():
-            for lo in range(0, len(chunk), limits.run_length):
-                run = slice(lo, lo + limits.run_length)
-                ends = finder.dense(chunk.names, chunk.source[run], chunk.destination[run])
-                forward = layout.by == "source" or not layout.directed
-                source, destination = ends if forward else ends[::-1]
-                yield (
-                    source,
-                    destination,
-                    {
-                        name: chunk.columns[name][run].astype(kind, copy=False)
-                        for name, kind in known.kinds.items()
-                    },
-                )
+        return _runs(chunks(), finder, known.kinds, limits.run_length, forward=forward)
 
     rows, directions = on_disk(
         edges, num_vertices, known.rows, dtype, known.kinds, layout, folder, limits, held
@@ -110,6 +98,27 @@ def build(
     )
     made.took = {"build": time.monotonic() - began}
     return made
+
+
+def _runs(
+    chunks: Iterator[EdgeChunk],
+    finder: _Finder,
+    kinds: Mapping[str, np.dtype[Any]],
+    length: int,
+    *,
+    forward: bool,
+) -> Iterator[Edges]:
+    """Edges by dense ids in runs of at most a ``length``, by source or, if not ``forward``, by destination."""
+    for chunk in chunks:
+        for lo in range(0, len(chunk), length):
+            run = slice(lo, lo + length)
+            ends = finder.dense(chunk.names, chunk.source[run], chunk.destination[run])
+            columns = {
+                name: chunk.columns[name][run].astype(kind, copy=False)
+                for name, kind in kinds.items()
+            }
+            source, destination = ends if forward else ends[::-1]
+            yield source, destination, columns
 
 
 def on_disk(
