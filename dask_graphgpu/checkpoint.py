@@ -208,7 +208,7 @@ class CheckpointKeeper:
     def begin(
         self, program: str, edges: Adjacency, by: str, state: Mapping[str, np.ndarray]
     ) -> KeptState | None:
-        """A program starts with these values; what a checkpoint has of it, if there is one.
+        """Begin a program with these values; returns what a checkpoint has of it, if there is one.
 
         ``program`` is a token of it; ``edges`` are rows of which those of the own vertices count,
         ``by`` "source" or "destination".

@@ -266,9 +266,9 @@ class BackendGraph:
 def convert_from_nx(graph: nx.Graph, **asked: Any) -> BackendGraph:
     """A graph of NetworkX's as the backend has it: the one that was made for another call, if there is one.
 
-    What NetworkX asks to take along is left to be read later, from the graph itself. It is kept where NetworkX
-    drops what it has of a graph that changes, but not as NetworkX's own cache has it, which is another for each
-    attribute and warns at every use.
+    What NetworkX asks to take along is left to be read later, from the graph itself. The graph is kept in the place
+    that NetworkX empties when a graph changes, but not by NetworkX's own cache, which would hold one for each
+    attribute and warn at every use.
     """
     if behind(graph) is not graph:  # NetworkX would not see that the graph behind a view changes
         graph.__networkx_cache__ = None

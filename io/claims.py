@@ -53,7 +53,7 @@ def claimed(folder: Path) -> ClaimedPath:
 def require_claimed(folder: Path, others: Callable[[Path], list[str]]) -> None:
     """Raise LostRace where another writer has been in a claimed folder since.
 
-    That it was removed, or that it has got files that are of no writer, which ``others`` gives, is no such thing.
+    A removed folder does not count, nor do files of no writer, which ``others`` lists.
     """
     began = folder.began if isinstance(folder, ClaimedPath) else None
     if began is None:

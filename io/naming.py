@@ -57,7 +57,7 @@ def own_names(
 ) -> dict[str, str]:
     """Names in the frame of the columns that are the method's, in their order.
 
-    By the names that ``given``, the user's choice, has them under. Without one, a column that is called as
+    By the names that the user chose, in ``given``. Without a choice, a column that is called as
     one of the user's, or as one before it, is ``<method>_<column>``.
 
     Raises

@@ -217,7 +217,7 @@ def _others(folder: OpenFolder) -> list[str]:
 
 
 def _is_ours(folder: OpenFolder, name: str) -> bool:
-    """Whether a file is one that we wrote, or a folder such as ``country=it`` holds nothing else."""
+    """Whether a file is one that we wrote, or a folder, such as ``country=it``, of nothing but such files."""
     if not name.endswith(".parquet"):
         return "=" in name and isinstance(folder.path, Path) and _is_our_folder(folder.path / name)
     try:

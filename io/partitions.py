@@ -75,7 +75,7 @@ def of_partitions(
 @briefly
 @stoppable
 def _chunk(name: str, of: int, make: Callable[..., Any], *arguments: Any) -> Any:
-    """One of so many chunks, which are read under one name."""
+    """One of ``of`` chunks, whose reading is told under one ``name``."""
     made = make(*arguments)
     Stage("reading", of, key=name).step()
     return made

@@ -29,12 +29,13 @@ def cuts_in_order(ranks: Ranks, keys: tuple[np.ndarray, ...], bounds: np.ndarray
 
     Notes
     -----
-    Of the row that stands at each place, eight bits of a key are found in a round, by how many rows each value of them
-    has on all ranks: a message of 2 KB a bound, and as many rounds as the longest key has bytes.
+    A radix selection. Each round finds eight more bits of the keys of the rows that stand at the places: all ranks
+    count the rows with each value of these bits. That is a message of 2 KB a bound, and as many rounds as the keys have
+    bytes.
     """
     length = len(keys[0])
-    # Of each bound: the rows here that agree with the row there in what is known of it, and how many rows, of those of
-    # all ranks that do, come before it.
+    # The row at a bound is known by its highest bits. Of each bound: the rows of this rank that agree with it in these,
+    # and how many such rows of all ranks come before it.
     first, last = np.zeros(len(bounds), np.int64), np.full(len(bounds), length, np.int64)
     before = np.array(bounds, np.int64)
     for key in keys:

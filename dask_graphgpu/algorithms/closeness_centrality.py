@@ -116,7 +116,7 @@ class ClosenessCentrality(Nearness):
         if self.wf_improved:
             value = value * np.minimum(balls.reached / max(balls.others, 1), 1.0)
             times = 2.0
-        # Of reached**times / total, to first order; more than that where there cannot be as many as reached.
+        # Of reached**times / total, to first order; an upper bound where the factor was cut to 1.
         variance = balls.reached_variance * (times / reached) ** 2 + balls.total_variance / total**2
         variance = variance - 2 * times * balls.covariance / (reached * total)
         return value, np.where(balls.total > 0, value * np.sqrt(np.maximum(variance, 0.0)), 0.0)

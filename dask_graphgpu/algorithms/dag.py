@@ -78,7 +78,7 @@ def levels(run: Run) -> Any:
 
 
 def _cycle(run: Run, waits: Any) -> str:
-    """A cycle in words: from one that waits for ever on to that which it waits for, until one comes again."""
+    """A cycle in words: from a vertex that waits for ever to the one that it waits for, until one comes twice."""
     view = run.by_place.with_columns({"waits": waits.astype(np.int64)})
     once = run.options(max_supersteps=1, exact_supersteps=True)
     before = _by_place(run, run.engine.run(WAITED_FOR, view, once)["before"])

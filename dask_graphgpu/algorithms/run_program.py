@@ -159,5 +159,5 @@ class RunProgram(Resumable):
 
 
 def _key(field: str) -> str:
-    """The key of a field's column: one may be called as another column, such as "vertex"."""
+    """The key of a field's column; fields may have the name of another column, such as "vertex"."""
     return f"field {field}"

@@ -15,7 +15,7 @@ from dask_graphgpu.io.partitions import NAME
 
 
 def tell_of_deaths(scheduler: Scheduler, key: Any) -> bool:
-    """Where Dask has given a task up, as workers died of it one after another, say so as runs do that lose one.
+    """Where Dask has given up a task of which workers died one after another, give it the error of a lost worker.
 
     The task is of this package, or one that it waits for and nobody else has asked for. What depends on
     it has not failed yet, and will for this reason.
@@ -57,8 +57,8 @@ def set_error(task: TaskState, error: BaseException) -> None:
 def forget(scheduler: Scheduler, key: Any) -> None:
     """Have a build, or what is made for it, that has failed made again when it is next asked for.
 
-    Dask keeps the error of a task for as long as anybody holds it, as a graph does that is persisted. Who
-    waits for what depends on it is told, as that keeps the error. Who waits for the build itself may not be: its
+    Dask keeps the error of a task for as long as anybody holds the task, as a persisted graph does. Tasks that
+    depend on the build keep the error, so who waits for them is told. Who waits for the build itself may not be: its
     error and its release can reach the client together.
     """
     task = scheduler.tasks.get(key)

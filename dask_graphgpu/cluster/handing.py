@@ -169,7 +169,7 @@ class _Expected(SchedulerPlugin):
     def settle(self) -> None:
         """Take the values as the results of those tasks that the worker has been given.
 
-        If it has been asked for one already, it answers that it has it, which is then known.
+        A worker that has been asked for a value already answers that it has it, and then that is known.
         """
         scheduler, address, dropped = self._scheduler, self._address, []
         if address in scheduler.stream_comms:

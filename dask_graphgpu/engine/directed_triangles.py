@@ -46,8 +46,8 @@ def directed_triangles(
     Notes
     -----
     Each rank gets all edges, and looks for triangles from some vertices: from each along edges to those that have more
-    neighbours [2]_. Of the other triads are as many as there are pairs of edges of one vertex, less those that
-    triangles have [1]_.
+    neighbours [2]_. Triads of two edges are the pairs of edges that meet at a vertex, less the pairs within triangles
+    [1]_.
     """
     start = time.perf_counter()
     check_number(view.graph_vertices, "triad_census")

@@ -39,7 +39,7 @@ TRIANGLE_OF = np.array(
     [TRIADS.index(triangle_name(*codes)) for codes in product((1, 2, 3), repeat=3)], np.int64
 )
 
-# Two edges of one vertex, as it sees them, and the triad that they are if the others are not joined.
+# Triads of two edges: the directions of both, as the vertex that they share sees them.
 _OPEN = {
     "021D": (OUT, OUT),
     "021U": (IN, IN),

@@ -158,7 +158,7 @@ class Border:
     def _message(
         self, rows: _Rows, vertices: np.ndarray, changed: np.ndarray | None
     ) -> np.ndarray | None:
-        """What a peer is sent that holds these vertices as ghosts."""
+        """The message to a peer that holds these vertices as ghosts."""
         size = count = len(vertices)
         form, names = _ALL, NOTHING
         if changed is not None and size:

@@ -182,7 +182,7 @@ def _objects(step: Step, url: str, what: str) -> Iterator[Place]:
 
 
 def _is_among(file: Path, read: Place) -> bool:
-    """Whether a file that is there is one of those that are read, under another name."""
+    """Whether an existing file is, by a link, one of the files that are read."""
     if not file.is_file() or not isinstance(read, Path):
         return False
     files = [read, *read.rglob("*")] if read.is_dir() else [read]

@@ -31,7 +31,7 @@ def is_path(name: str, value: Any) -> bool:
 
 
 def path_or_ids(name: str, value: Any) -> Any:
-    """An argument that was given in so many texts: ids, or where it may be a frame and there is one of it, a path."""
+    """An argument that was given as some texts: ids; or a path, if it is one text and the argument may be a frame."""
     if isinstance(value, tuple) and len(value) == 1 and name not in IDS and is_path(name, value[0]):
         return value[0]
     return value

@@ -115,7 +115,7 @@ def _file(folder: str, vertices: int, power: int) -> str:
 
 
 def _run(folder: str, method: str, engine: str, weight: str, directed: bool) -> tuple[str, float]:
-    """Run a method on every graph; what it said where it refused them, and the seconds that it took."""
+    """Run a method on every graph; the error of one that it refused, else "", and the seconds that it took."""
     began = time.perf_counter()
     job = Path(folder, f"{method}-{weight}-{'directed' if directed else 'undirected'}")
     job.mkdir()

@@ -73,7 +73,7 @@ def find(old: pd.DataFrame, new: pd.DataFrame, vertex: Any, group: Any) -> Group
 
 
 def _names(frame: pd.DataFrame, vertex: Any, group: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The columns of vertices and of groups: those that are named, or that are called as results have them."""
+    """The columns of vertices and of groups: those that the user names, else those with the names of results."""
     here = [str(name) for name in frame.columns]
     groups = None if group is None else as_names("group", group, InvalidArgument)
     vertices = None if vertex is None else as_names("vertex", vertex, InvalidArgument)

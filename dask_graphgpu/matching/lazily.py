@@ -44,7 +44,7 @@ def lazily(old: Any, new: DataFrame, columns: GroupColumns) -> list[DataFrame]:
 
 @dataclass(frozen=True, eq=False)
 class Empty:
-    """A frame without rows, as what comes of it is like, and how many ``rows`` that has, where it is known."""
+    """A frame without rows that is ``like`` a result, and how many ``rows`` that will have, where it is known."""
 
     like: Any
     rows: int | None
@@ -64,7 +64,7 @@ def _rows_of(frame: DataFrame) -> int | None:
 
 
 def _frame(empty: Empty, of: int, make: Callable[[], Tasks], reads: Sequence[Reads]) -> DataFrame:
-    """A frame whose tasks are made anew where those of the frames behind it have other names."""
+    """A frame whose tasks are made anew when the names of the tasks of its inputs change."""
     first = make()
 
     def anew() -> Tasks | None:

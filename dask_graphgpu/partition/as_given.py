@@ -125,7 +125,7 @@ def rows_as_given(partition: Partition) -> Adjacency:
 def check_columns(
     adjacency: Adjacency, aside: AsGiven | None, names: Iterable[str], tell: Callable[[bool], bool]
 ) -> None:
-    """Raise where rows that were left out have other values in some columns than those that count.
+    """Raise where a row that was left out differs in some column from the row that stands for it.
 
     ``tell`` says whether any rank has found some.
 

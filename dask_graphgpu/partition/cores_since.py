@@ -218,7 +218,7 @@ class _Changed:
         return ends[np.argsort(core[ends], kind="stable")]
 
     def patch(self, there: np.ndarray) -> tuple[np.ndarray, ...]:
-        """What kernels read rows from, in which of the pairs those are that are ``there``."""
+        """The rows with those of the pairs that are ``there``, as kernels read them."""
         had = self._at[0] >= 0
         extra, gone = there & ~had, ~there & had
         ends = [np.concatenate([self.low[c], self.high[c]]) for c in (extra, gone)]

@@ -79,6 +79,6 @@ def _mallopt() -> Callable[[int, int], Any] | None:
 
 
 def _of_glibc(name: str) -> Callable[..., Any] | None:
-    """A function of the C library; None where it has no such one."""
+    """A function of the C library; None where the library has no such function."""
     library: Any = ctypes.CDLL(None) if sys.platform == "linux" else None
     return getattr(library, name, None)

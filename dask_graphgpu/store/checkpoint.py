@@ -296,7 +296,7 @@ def settle(folder: Place) -> None:
 
 
 def _being_removed(names: list[str]) -> bool:
-    """Whether the files are of a checkpoint whose manifest says that it is none any more, and no other that it is."""
+    """Whether the files are what is left of a checkpoint that is being removed, and no newer one is there."""
     return _REMOVED in names and manifest.NAME not in names
 
 

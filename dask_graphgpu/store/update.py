@@ -27,8 +27,8 @@ from dask_graphgpu.store.saved import current, opened, replaced
 from dask_graphgpu.store.saved_format import SAVED, schema_from_json
 from dask_graphgpu.store.source import both
 
-# When an update puts the log into the files of the graph: entries, or rows and pairs in it as a share of the rows
-# in these files, where it has more than so many.
+# An update puts the log into the files of the graph when it has more entries than MOST_ENTRIES, or more rows and pairs
+# than FEW and than one for SHARE rows in the files.
 MOST_ENTRIES = 64
 SHARE = 10
 FEW = 1 << 16

@@ -122,7 +122,7 @@ def of_one_state(folder: Path | ObjectFolder, look: Callable[[OpenFolder], T]) -
 class OpenObjects(OpenFolder):
     """A folder of a store: the files of the commit that counts when it is opened.
 
-    Its names are those of what others have put there, too, such as Parquet.
+    Among its names are those of files that others have put there, such as Parquet.
 
     Raises
     ------

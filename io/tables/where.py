@@ -66,7 +66,7 @@ class Where:
         return table.filter(self._fold(lambda test: test.of(given[test.column]), *_KLEENE))
 
     def may_hold(self, constants: Mapping[str, pa.Scalar]) -> bool:
-        """Whether there may be rows for which it is true, where some columns have one value each."""
+        """Whether the condition may be true of any row, where some columns have the same value in all rows."""
 
         def leaf(test: Test) -> bool:
             return test.column not in constants or _holds(test, constants[test.column])

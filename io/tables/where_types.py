@@ -19,8 +19,8 @@ from dask_graphgpu.io.tables.where_clause import Comparison, Literal, Moment, Tr
 _FUNCTIONS = {
     "=": pc.equal, "!=": pc.not_equal, "<": pc.less, "<=": pc.less_equal, ">": pc.greater, ">=": pc.greater_equal,
 }  # fmt: skip
-# What a comparison comes to with a value that the column's type does not hold: one between two that it holds, by the
-# lower of them; one above all of them; one below. True or False: for all values that are not null.
+# What to compare with instead of a value that the column's type does not hold. "between" two values of the type: the
+# lower one, by another operator. "above" or "below" all values of the type: True or False, of all that are not null.
 _INSTEAD: dict[str, dict[str, str | bool]] = {
     "between": {"=": False, "!=": True, "<": "<=", "<=": "<=", ">": ">", ">=": ">"},
     "above": {"=": False, "!=": True, "<": True, "<=": True, ">": False, ">=": False},

@@ -17,9 +17,9 @@ from dask_graphgpu.partition.csr import offsets_of
 
 SEARCHED = 1 << 13  # vertices of a block in which those that wait are searched for
 
-# Bits of a vertex's number that do not matter for the batch that it is in: neighbours in the order of ids are often
-# neighbours in the graph as well, and then in the cache. Without, it takes twice as long on grids (700 x 700), and a
-# quarter more on cnr-2000.
+# Low bits of a vertex's number that do not matter for the batch that it is in: vertices with neighbouring numbers are
+# often neighbours in the graph, too, and then in the cache. Without these bits moving takes twice as long on grids
+# (700 x 700), and a quarter more on cnr-2000.
 TOGETHER = 4
 
 
@@ -32,7 +32,7 @@ class Batches:
     entries : int
         Entries of the rows of all that are listed.
     together : int
-        Vertices are in one batch whose numbers are alike but for so many low bits.
+        Vertices are in one batch if their numbers differ in no more than so many low bits.
     """
 
     begins: np.ndarray

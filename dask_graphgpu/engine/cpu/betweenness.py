@@ -29,7 +29,7 @@ from dask_graphgpu.report import Report
 # Bytes that the sums of all threads together may take; threads beyond that wait.
 MOST_BYTES = 1 << 32
 AT_ONCE = 1 << 24  # edges and vertices that a thread searches before it looks whether it is to stop
-HEAP = 4  # times as long as one takes that goes through a heap
+HEAP = 4  # a vertex or edge takes so many times as long where it goes through a heap
 
 
 def betweenness(

@@ -131,7 +131,7 @@ def count_hubs(
 
 
 def _hubs(degree: np.ndarray, number: int) -> np.ndarray:
-    """About so many vertices of most neighbours, by falling degree; who has more neighbours than one of them is one."""
+    """About so many of the vertices with most neighbours, by falling degree: all from some degree on."""
     sample = degree[:: max(len(degree) // SAMPLED, 1)]
     number = min(number, HUBS, len(degree) - 1) * len(sample) // len(degree)
     least = np.partition(sample, -number - 1)[-number - 1]

@@ -151,7 +151,7 @@ class InPlace(Improving):
         self.num_far += len(far)
 
     def join(self, vertices: np.ndarray) -> None:
-        """Have these send next as well, which are not among those that do."""
+        """Have vertices send next that would not so far."""
         end = self.num_active + len(vertices)
         self.frontier[self.num_active : end] = vertices
         self.num_active = end

@@ -149,7 +149,7 @@ def run_each(
 
 
 def side_by_side(number: int, report: Report, work: Callable[[int, Report], Any]) -> list[Any]:
-    """What ``work(i, report)`` gives of so many things, each by one thread, as many at a time as there are threads."""
+    """What ``work(i, report)`` gives for each i below a number, each by one thread, at the same time on all threads."""
     reports = [Report(report.algorithm) for _ in range(number)]
 
     def one(lo: int, hi: int) -> Any:

@@ -38,7 +38,7 @@ class RankArrays(Arrays):
         super().__init__(binding, sources, every=every)
 
     def release(self) -> None:
-        """Let go of the view until `restart`: it lives as long as what is kept with it."""
+        """Let go of the view until `restart`: it holds these arrays, and neither would ever go."""
         del self.binding, self.view
         self.__dict__.pop("edge_view", None)
 

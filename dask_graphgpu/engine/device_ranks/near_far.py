@@ -105,7 +105,7 @@ class RankNearFar(NearFar):
     def begin(self, places: Any, until: Any, delta: Any, *, placed: bool) -> None:
         """As `start`, with nothing to send where there are no places; the first stretch ends there.
 
-        ``placed``: `restart` has put them where it finds them.
+        ``placed``: the places are on the device already, where `restart` has put them.
         """
         control = self.control
         control["until"] = until

@@ -150,7 +150,7 @@ class PathSums:
         return 2 * size > blocks
 
     def _blocks(self) -> tuple[int, int]:
-        """That there are, and that one search keeps busy."""
+        """How many blocks there are, and how many of them one search keeps busy."""
         blocks = launch.resident_blocks(self._kernel(None))
         return blocks, min(-(-self._here.num_edges // EDGES_A_BLOCK), blocks)
 

@@ -49,8 +49,8 @@ _ROWS, _NEAR_QUADS = 8192, 16384
 # a group of 8 lanes.
 _TILE, _TILE_OF_WARP = 256, 16
 
-# What a tile takes beside its quads, in quads that are sent in that time. (Measured: without it those
-# who send small tiles take ten times as long as the others.)
+# The time that a tile takes beside that of its quads, in quads that are sent meanwhile. (Measured: if it is
+# left out, blocks of small tiles take ten times as long as the others.)
 _COST_OF_TILE = 24
 
 # Chunks that are cut one after another; others are at the same time.

@@ -12,7 +12,7 @@ from dask_graphgpu.engine.keeping import Keeping, refuse_pending
 
 
 class Carrier:
-    """What brings edges within reach of a run's launches; this one those of the device, which are there.
+    """What brings edges within reach of a run's launches; this one has nothing to do: edges are on the device.
 
     It has the superstep, which does not know of it: a circle would hold memory of the device.
     """

@@ -60,7 +60,7 @@ class RunCache:
         return view.made("kept by runs over edges in host memory", cls)
 
     def pinned(self, array: np.ndarray) -> np.ndarray:
-        """A pinned copy of an array, made once; it stays as long as the rows, and there is room."""
+        """A pinned copy of an array, made once; it stays as long as the rows do and there is room."""
 
         def copied() -> np.ndarray:
             made = self.empty(len(array), array.dtype)
@@ -72,7 +72,7 @@ class RunCache:
     def made(
         self, how: Any, arrays: tuple[np.ndarray, ...], make: Callable[[], np.ndarray]
     ) -> np.ndarray:
-        """What is made of some arrays, once in each way; it stays as long as the rows, and there is room."""
+        """What is made of some arrays, once in each way; it stays as long as the rows do and there is room."""
         key = how, *map(id, arrays)  # they are held, so that no others get their ids
         with self._lock:
             found = self._pinned.get(key)

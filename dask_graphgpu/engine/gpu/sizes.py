@@ -23,7 +23,7 @@ def sending(binding: Binding) -> DeviceView:
 
 
 def bytes_apart(binding: Binding) -> int:
-    """What an edge takes as it is given, with what is read of it."""
+    """Bytes of an edge that is not packed, with the columns that are read."""
     read = sum(dtype.itemsize for dtype in columns(binding).values())
     return int(binding.send.neighbours.itemsize) + read
 

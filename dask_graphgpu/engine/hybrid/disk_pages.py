@@ -22,8 +22,8 @@ _LOOK = 2e-4
 class ArrivingPages(Pages):
     """As `Pages`, of a window's pass: whoever takes a page has it brought, and leaves it.
 
-    The disk is what both wait for, and a page that the GPU waits for is the GPU's. The CPU takes one
-    that is there, and that the GPU has not come to because it is at work on others.
+    The disk is what both wait for, and a page that the GPU waits for is the GPU's. The CPU takes a page
+    that has been read while the GPU is still at work on others.
     """
 
     def __init__(self, window: Window, pages: Sequence[Page], *given: Any) -> None:

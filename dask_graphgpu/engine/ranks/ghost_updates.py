@@ -72,7 +72,7 @@ class Changes:
         return got, every
 
     def _sends(self, vertices: np.ndarray, had: np.ndarray) -> np.ndarray:
-        """Which of these send, of the values that they had and those that they have."""
+        """Which vertices send, by the values that they had and those that they have now."""
         arrays, out = self._arrays, np.empty(len(vertices), np.bool_)
         blocks = even_blocks(len(vertices))
         arrays.run("awake", blocks, arrays.binding.edges, vertices, had, out)

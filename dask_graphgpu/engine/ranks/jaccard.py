@@ -82,7 +82,7 @@ class _Intersecting:
         """The coefficient of each pair. Collective."""
         view, ranks, degrees = self.view, self.view.ranks, self.rows.degrees
         self._count(self.near, self.near_second, self.offsets, self.neighbours)
-        # Whose rows other ranks want of this one, and which of `wanted` come from where.
+        # The own vertices whose rows each other rank wants, and which of its `wanted` these are.
         asked: list[np.ndarray] = []
         places_asked: list[np.ndarray] = []
         for numbers in ranks.all_gather(self.wanted):

@@ -27,7 +27,7 @@ class TieredArrays(Arrays):
     def __init__(
         self, binding: Binding, sources: np.ndarray | None, cut: Cut, bits: int | None = None
     ) -> None:
-        """``bits``: of an edge, where these stand one after the other as of `bits_in_order`."""
+        """``bits``: how many an edge has, where edges are packed without gaps, see `bits_in_order`."""
         self._cut, self._bits, self.packing = cut, bits, packing_of(binding)
         self.macros = {"TIERED": "1", "WORD_BITS": str(bits or 0)}
         super().__init__(binding, sources)

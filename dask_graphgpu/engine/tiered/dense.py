@@ -75,7 +75,7 @@ def _faster(cut: Cut, edge: float, rates: link_rates.Rates) -> str:
 
 
 class _UpToTheLast(OneByOne):
-    """As `OneByOne`, of supersteps that send ahead what the next one goes along, if there may be one."""
+    """As `OneByOne`, of supersteps that send edges ahead for the next one, unless they are the last."""
 
     carrier: InOrder
 

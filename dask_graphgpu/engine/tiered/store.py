@@ -90,7 +90,7 @@ class EdgeStore(ABC):
 
     @abstractmethod
     def on_host(self) -> dict[str, int]:
-        """Where edge 0 of each array would be for kernels that read it where it lies; 0: they cannot."""
+        """Address of edge 0 of each array, for kernels that read it in host memory; 0: they cannot."""
 
     @property
     def bytes_of_edge(self) -> int:

@@ -122,9 +122,9 @@ class Transfer:
     def whole(self, go: Go, *, ahead: bool) -> None:
         """Have all edges gone along, whoever is active.
 
-        ``go`` is called for what crosses the link, and takes the resident edges along; for these alone
-        where there are no others. The host waits for nothing. ``ahead``: the same follows, so that the
-        first segments are sent for it.
+        ``go`` is called for each part that crosses the link, and takes the resident edges along with one of
+        them; where nothing crosses, it is called once, for the resident edges. The host waits for nothing.
+        ``ahead``: all edges are gone along once more after this, so its first segments are sent already.
         """
         tier = self.tier
         if not self._rest:

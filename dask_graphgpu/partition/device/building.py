@@ -94,7 +94,8 @@ def edge_keys(
 ) -> tuple[Any, int]:
     """Keys of `csr.Pairs`: row, neighbour, and what is packed below them; of ``both`` directions or of one.
 
-    Loops count once: of their other direction, of which there are so many, keys are the largest that there are.
+    Beside them the number of loops, which count once: the keys of their other direction are the largest possible, so
+    that they can be cut off when keys are sorted.
     """
     xp, total = module_of(runs[0].rows), sum(map(len, runs))
     keys, loops = xp.empty(total * (1 + both), np.uint64), xp.zeros(1, np.uint64)

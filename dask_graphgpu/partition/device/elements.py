@@ -22,7 +22,7 @@ _array = partial(launch, "arrays")
 def places_in(order: Any, dtype: Any, size: int | None = None, none: Any = None) -> Any:
     """Where each of ``0..size`` stands in ``order``, which has each at most once; default: it is a permutation.
 
-    Of those that it has not, ``none`` where that is given, else any number.
+    A number that is not in ``order`` gets ``none``; if that is not given, anything.
     """
     xp, n = module_of(order), len(order) if size is None else size
     places = xp.empty(n, dtype) if none is None else filled(xp, n, none, dtype)

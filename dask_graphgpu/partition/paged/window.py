@@ -67,7 +67,7 @@ class Window:
         return sum(held.read_bytes for held in self._held.values())
 
     def over(self, spans: np.ndarray) -> Iterator[dict[str, np.ndarray]]:
-        """The arrays, of which one span after the other is there.
+        """Go over the arrays: one span after the other is in memory.
 
         Parameters
         ----------
@@ -413,7 +413,7 @@ class _Placed:
 
 
 def aligned(size: int) -> np.ndarray:
-    """Bytes that begin at a huge page where they hold one, and are in huge pages as far as they fill them.
+    """Bytes in huge pages as far as they fill such pages; they begin with one if they are no shorter.
 
     A disk writes into memory in pieces that are contiguous in the machine, and a huge page is one.
     """

@@ -63,7 +63,7 @@ def shuffle(
     got = []
     for way in ways:
         given = np.diff(_Dealt.of(whole, way, tables, ranks.size).cuts)
-        # What others give is known before it comes, so that it is in one piece, and not copied.
+        # How much others send is told before it comes, so that it goes to one array, without a copy.
         counts = np.concatenate(ranks.all_to_all(np.split(given, ranks.size)))
         got.append(_Arriving(counts, bounds.dtype, kinds))
     num_pieces = -(-sum(map(len, runs)) // _PIECE)
