@@ -222,14 +222,25 @@ def mark(index: Any, marks: Any) -> None:
     if isinstance(marks, np.ndarray):
         marks[index] = 1
         return
-    _array("mark", len(index), column(contiguous(index)), len(index), marks)
+    fill_some(marks, index, 1)
 
 
 def filled(xp: Any, n: int, value: Any, dtype: Any) -> Any:
     """``xp.full(n, value, dtype)``."""
     out = xp.empty(n, dtype)
-    _array("fill", n, _bits(value, dtype), n, column(out))
+    fill(out, value)
     return out
+
+
+def fill(to: Any, value: Any) -> None:
+    """``to[:] = value``."""
+    _array("fill", to.size, _bits(value, to.dtype), to.size, column(to))
+
+
+def fill_some(to: Any, index: Any, value: Any) -> None:
+    """``to[index] = value``."""
+    given = column(contiguous(index)), len(index), column(to)
+    _array("fill_some", len(index), _bits(value, to.dtype), *given)
 
 
 def copy_some(values: Any, index: Any, to: Any) -> None:
