@@ -15,6 +15,7 @@ import numpy as np
 from dask_graphgpu.kernels.cpu.threads import copy_blocks, for_blocks
 from dask_graphgpu.partition.device.launching import TILE, Struct, column, contiguous, launch
 from dask_graphgpu.partition.device.module import module_of
+from dask_graphgpu.partition.searching import first_places
 
 _array = partial(launch, "arrays")
 
@@ -186,7 +187,7 @@ def find_ids(ids: Any, values: Any) -> Any:
     Of NumPy arrays as well.
     """
     if isinstance(ids, np.ndarray):
-        places = np.searchsorted(ids, values)
+        places = first_places(ids, values)
         there = places < len(ids)
         there[there] = ids[places[there]] == values[there]
         return np.where(there, places, -1)
