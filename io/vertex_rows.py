@@ -13,6 +13,7 @@ from dask_graphgpu.io.id_lookup import IdLookup, exchange
 from dask_graphgpu.io.results import ColumnType, Table, Values, assemble
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.partition.chunk import to_host
+from dask_graphgpu.partition.device.elements import scattered
 from dask_graphgpu.partition.device.host import to_new_memory
 from dask_graphgpu.partition.result_rows import bounds_of, first_of_each
 
@@ -147,8 +148,8 @@ class VertexRows:
     def _brought(self, columns: Sequence[Any]) -> list[Any]:
         """What comes to the rows of this rank of columns of own vertices."""
         parts = [[column[lo:hi] for lo, hi in self._cuts] for column in columns]
-        made = [self._xp.empty(len(self._places), column.dtype) for column in columns]
         if self._link is None:
+            made = [np.empty(len(self._places), column.dtype) for column in columns]
             for out, part in zip(made, parts, strict=True):
                 for (lo, hi), each in zip(self._came, self._ranks.all_to_all(part), strict=True):
                     out[self._places[lo:hi]] = each
@@ -156,9 +157,7 @@ class VertexRows:
         rooms = [self._xp.empty(len(self._places), column.dtype) for column in columns]
         received = [[room[lo:hi] for lo, hi in self._came] for room in rooms]
         exchange(self._link, self._ranks, list(zip(parts, received, strict=True)))
-        for out, room in zip(made, rooms, strict=True):
-            out[self._places] = room
-        return made
+        return [scattered(room, self._places, len(room)) for room in rooms]
 
     def _ids_of(self, values: Values) -> Callable[[slice], list[Any]]:
         """Of some of the rows of a column of other vertices: their ids. Collective."""

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphgpu.partition.device.masks import any_true
+
 
 @dataclass(frozen=True)
 class WalkRule:
@@ -84,7 +86,7 @@ def edges_up_to(time: Any, begin: Any, degree: Any, until: Any) -> Any:
 
 
 def trails(walk: Any, before: Any, path: Any, made: Any, *, begins: bool) -> tuple[Any, Any, Any]:
-    """The walk, the step and the vertex of each of the first ``made`` steps of paths; on the host or a GPU.
+    """The walk, the step and the vertex of each of the first ``made`` steps of paths.
 
     Parameters
     ----------
@@ -109,7 +111,7 @@ def with_repeats_in_order(row: Any, neighbours: Any, weight: Any) -> Any:
     ``row`` : of each edge, ascending as neighbours within a row. Draws are the same then for rows in any order.
     """
     again = (row[1:] == row[:-1]) & (neighbours[1:] == neighbours[:-1])
-    if not (again & (weight[1:] < weight[:-1])).any():
+    if not any_true(again & (weight[1:] < weight[:-1])):
         return weight
     none = np.zeros(1, bool, like=again)
     repeats = np.concatenate([none, again])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dask_graphgpu.partition.ids import Names, distinct_rows
+from dask_graphgpu.partition.ids import Names, distinct_rows, shift
 from dask_graphgpu.partition.weight_fault import WeightFault
 
 
@@ -66,9 +66,11 @@ class VertexChunk:
 
     def ids(self) -> list[pa.Array]:
         """The user's ids of the rows, an array an id column."""
-        names, (codes,) = self.names.as_table([self.vertex])
+        names = self.names
+        if names.first is not None:
+            return [shift(self.vertex, names.first, names.types[0])]
         assert names.table is not None
-        return [column.take(pa.array(codes)) for column in names.table]
+        return [column.take(pa.array(self.vertex)) for column in names.table]
 
     def id_at(self, row: int) -> tuple[Any, ...]:
         """The user's id of one row."""

@@ -21,6 +21,7 @@ _SHARDS = 4  # of a thread
 _MOST_SHARDS = 64
 _EIGHTS = np.arange(0, 8 * _AT_ONCE + 1, 8)  # where strings of eight bytes start
 _SIGN = np.uint64(1 << 63)
+_FEW_INTEGERS = 1 << 17  # that are sorted
 
 
 def numbered(parts: Sequence[pa.Array]) -> tuple[list[np.ndarray], pa.Array]:
@@ -38,9 +39,19 @@ def ranked(parts: Sequence[pa.Array]) -> tuple[list[np.ndarray], pa.Array]:
 
 def _numbered(parts: Sequence[pa.Array], in_order: bool) -> tuple[list[np.ndarray], pa.Array]:
     kind = parts[0].type.value_type if pa.types.is_dictionary(parts[0].type) else parts[0].type
+    if pa.types.is_integer(parts[0].type) and sum(map(len, parts)) <= _FEW_INTEGERS:
+        return _sorted_integers(parts, kind)
     table = IdTable(sum(map(len, parts)), kind)
     codes = [table.codes(part) for part in parts]
     return codes, table.distinct(codes, in_order=in_order)
+
+
+def _sorted_integers(parts: Sequence[pa.Array], kind: Any) -> tuple[list[np.ndarray], pa.Array]:
+    """As `ranked`, by sorting: of few integers that takes less than to set up a table."""
+    arrays = [np.asarray(part) for part in parts]
+    distinct, places = np.unique(np.concatenate(arrays), return_inverse=True)
+    cuts = np.cumsum([len(array) for array in arrays])[:-1]
+    return np.split(places.astype(np.uint32), cuts), pa.array(distinct, kind)
 
 
 class IdTable:

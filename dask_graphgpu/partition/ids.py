@@ -20,6 +20,7 @@ from dask_graphgpu.partition.csr import all_below, at_ends
 from dask_graphgpu.partition.device.beside import Beside
 from dask_graphgpu.partition.device.elements import gathered
 from dask_graphgpu.partition.id_table import numbered, ranked
+from dask_graphgpu.partition.searching import first_places
 from dask_graphgpu.partition.string_entries import buffers, taken
 
 # Strings are searched for where they are so many times fewer than the vertices, and these more than so many: else all
@@ -236,7 +237,7 @@ class VertexIds:
             both.append([own.cast(kind), other.cast(kind)])
         if len(both) == 1 and pa.types.is_integer(both[0][0].type) and len(self):
             own, other = map(np.asarray, both[0])
-            rows = np.minimum(np.searchsorted(own, other), len(own) - 1)
+            rows = np.minimum(first_places(own, other), len(own) - 1)
             return rows, own[rows] == other
         few = _SEARCHED * len(table[0]) < len(self) and len(self) > _MANY
         if len(both) == 1 and few and pa.types.is_large_string(both[0][0].type):

@@ -54,6 +54,7 @@ _OVER_IDS = (
     "peeling",
     "similar",
     "trusses",
+    "walks",
 )
 _NEAR_FAR = {"THREADS": "512", "RESIDENT": "2", "PIECE": "512", "STAGE": "1024"}
 

@@ -166,10 +166,10 @@ extern "C" __global__ void fill(uint64 value, uint64 n, Output out) {
         out.put(i, value);
 }
 
-// marks[index[i]] = 1
-extern "C" __global__ void mark(Column index, uint64 n, uint8 *marks) {
+// to[index[i]] gets the same bits
+extern "C" __global__ void fill_some(uint64 value, Column index, uint64 n, Output to) {
     for (uint64 i = thread_rank(); i < n; i += num_threads())
-        marks[index[i]] = 1;
+        to.put(index[i], value);
 }
 
 // to[index[i]] = from[index[i]]

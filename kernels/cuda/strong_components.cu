@@ -1,11 +1,12 @@
 // Strongly connected components, in two launches.
 //
-// giant_component: vertices that nothing leads to, or that lead nowhere, are components of their
-// own. A search along the edges from the vertex of most edges, and one against them within what it
-// found, give the component of that vertex: mostly the largest. A graph that is too deep for
-// searches by levels goes to the second launch as a whole. If the vertex is alone, the graph has
-// perhaps no cycles at all: vertices that nothing leads to any more, or that lead nowhere any more,
-// are taken away level by level, from both ends at once.
+// giant_component: where all edges lead to vertices that are later in the order of the user's ids,
+// or all to earlier ones, there are no cycles. Vertices that nothing leads to, or that lead
+// nowhere, are components of their own. A search along the edges from the vertex of most edges, and
+// one against them within what it found, give the component of that vertex: mostly the largest. A
+// graph that is too deep for searches by levels goes to the second launch as a whole. If the vertex
+// is alone, the graph has perhaps no cycles at all: vertices that nothing leads to any more, or
+// that lead nowhere any more, are taken away level by level, from both ends at once.
 //
 // colour: of the vertices that are left, and the edges among them. `before` becomes the least
 // number of a vertex that leads to a vertex, `after` the least of those that it leads to. Where
@@ -30,11 +31,67 @@ struct State {
     Counts steps[2][3];   // of both searches, taking turns as in bfs.cu
     Counts appended;      // the rows that are left
     uint64 trimmed[2][3]; // pieces of rows from either end, taking turns
+    uint64 rises, falls;  // whether an edge leads to a later vertex, to an earlier one
+    Counts checked;       // the rows that are looked at for this
     Runs runs;
 };
 static_assert(sizeof(State) <= 4096, "what the host allocates");
 
-enum Way : uint32 { TRIM, FORWARD_BACKWARD, COLOUR };
+enum Way : uint32 { TRIM, FORWARD_BACKWARD, COLOUR, ORDER };
+
+// Whether edges of some lead to later vertices, and to earlier ones, in the order of the user's
+// ids.
+struct Ways {
+    bool rises = false, falls = false;
+
+    __device__ __forceinline__ void take(ID from, ID to, const Order &order) {
+        uint64 here = order(from), there = order(to);
+        rises = rises || here < there;
+        falls = falls || here > there;
+    }
+
+    // All lanes have to call it.
+    __device__ __forceinline__ void tell(State *state) const {
+        if (__any_sync(FULL_WARP, rises) && lane() == 0)
+            state->rises = 1;
+        if (__any_sync(FULL_WARP, falls) && lane() == 0)
+            state->falls = 1;
+    }
+};
+
+// Whether all edges lead the same way. The first edge of each row has been told, which mostly says
+// no.
+__device__ bool one_way(const OFFSET *offsets, const ID *neighbours, uint64 n, const Order &order,
+                        const Worklists &lists, ID *slots, GridBarrier *barrier, State *state) {
+    if (fresh(&state->rises) != 0 && fresh(&state->falls) != 0)
+        return false;
+    {
+        Appender appender(lists, Slice{}, &state->checked, slots);
+        for (uint64 base = warp_rank() * WARP; base < n; base += num_warps() * WARP) {
+            uint64 v = base + lane();
+            OFFSET degree = v < n ? offsets[v + 1] - offsets[v] : (OFFSET)0;
+            appender.append(degree > 0, (ID)v, degree);
+        }
+        appender.flush();
+    }
+    grid_sync(barrier);
+    Slice slice = {};
+    slice.count = fresh_counts(&state->checked);
+    Ways ways;
+    for_edges(lists, slice, offsets, [&](ID u, OFFSET edge, uint32 left, uint32 stride) {
+#pragma unroll
+        for (int j = 0; j < BATCH; ++j)
+            if (j * stride < left)
+                ways.take(u, neighbours[edge + j * stride], order);
+    });
+    __syncwarp();
+    ways.tell(state);
+    grid_sync(barrier);
+    bool found = fresh(&state->rises) == 0 || fresh(&state->falls) == 0;
+    if (blockIdx.x == 0 && threadIdx.x == 0)
+        note_run(&state->runs, ORDER, 1, n, offsets[n]);
+    return found;
+}
 
 // The vertices that are reached from one over rows, of those in `within`, as bits in `found`, which
 // are zero. Whether it came to its end before so many levels.
@@ -96,15 +153,15 @@ __device__ bool reach(const OFFSET *offsets, const ID *neighbours, const Worklis
     }
 }
 
-// `live` and `found`: bits of all vertices. `trim_left` and `trim_pieces`: as of `trim`. Gets the
-// component of the giant's vertices, of all others themselves, to `label`; the vertices that are
-// left to `live` and to the lists.
+// `rank` as of `Order`. `live` and `found`: bits of all vertices. `trim_left` and `trim_pieces`: as
+// of `trim`. Gets the component of the giant's vertices, of all others themselves, to `label`; the
+// vertices that are left to `live` and to the lists.
 extern "C" __global__ void __launch_bounds__(512, 2)
     giant_component(const OFFSET *offsets, const ID *neighbours, const OFFSET *into_offsets,
-                    const ID *into_neighbours, uint64 n, ID *queue, ID *piece_row, uint32 *piece,
-                    uint32 medium, uint32 large, uint32 most_levels, uint32 most_trimmed,
-                    uint32 *live, uint32 *found, uint64 *trim_left, uint64 *trim_pieces,
-                    uint64 most_pieces, ID *label, State *state) {
+                    const ID *into_neighbours, uint64 n, const RANK *rank, ID *queue, ID *piece_row,
+                    uint32 *piece, uint32 medium, uint32 large, uint32 most_levels,
+                    uint32 most_trimmed, uint32 *live, uint32 *found, uint64 *trim_left,
+                    uint64 *trim_pieces, uint64 most_pieces, ID *label, State *state) {
     __shared__ ID slots[MOST_WARPS * 2 * HELD];
     Worklists lists = {queue, piece_row, piece, n, medium, large};
     GridBarrier *barrier = (GridBarrier *)&state->barrier;
@@ -114,6 +171,8 @@ extern "C" __global__ void __launch_bounds__(512, 2)
     for (uint64 w = thread_rank(); w < (n + 31) / 32; w += num_threads())
         live[w] = found[w] = 0;
     uint64 best = 0;
+    Order order = {rank};
+    Ways ways;
     for (uint64 v = thread_rank(); v < n; v += num_threads()) {
         label[v] = (ID)v;
         uint64 out = offsets[v + 1] - offsets[v], into = into_offsets[v + 1] - into_offsets[v];
@@ -121,7 +180,11 @@ extern "C" __global__ void __launch_bounds__(512, 2)
         score = score < 0xffffffff ? score : 0xffffffff;
         if (score << 32 > best) // any vertex will do
             best = score << 32 | (uint32)v;
+        if (out > 0)
+            ways.take((ID)v, neighbours[offsets[v]], order);
     }
+    __syncwarp();
+    ways.tell(state);
     best = warp_max(best);
     if (lane() == 0)
         atomic_max(&state->pivot, best);
@@ -129,10 +192,11 @@ extern "C" __global__ void __launch_bounds__(512, 2)
     best = fresh(&state->pivot);
     if (leads)
         note_run(&state->runs, TRIM, 1, n, 0);
+    bool acyclic = one_way(offsets, neighbours, n, order, lists, slots, barrier, state);
     ID pivot = (ID)(uint32)best;
     uint64 read = 0;
     uint32 levels = 0, back = 0;
-    bool both = best >> 32 != 0 &&
+    bool both = !acyclic && best >> 32 != 0 &&
                 reach(offsets, neighbours, lists, pivot, nullptr, live, state->steps[0],
                       most_levels, slots, barrier, levels, read) &&
                 reach(into_offsets, into_neighbours, lists, pivot, live, found, state->steps[1],
@@ -155,8 +219,8 @@ extern "C" __global__ void __launch_bounds__(512, 2)
             uint32 members = both ? found[w] : 0;
             OFFSET degree = v < n ? offsets[v + 1] - offsets[v] : (OFFSET)0;
             bool member = members >> lane() & 1;
-            bool left = degree > 0 && into_offsets[v + 1] > into_offsets[v] && !member &&
-                        (!alone || is_left(trim_left[v]));
+            bool left = !acyclic && degree > 0 && into_offsets[v + 1] > into_offsets[v] &&
+                        !member && (!alone || is_left(trim_left[v]));
             if (member)
                 label[v] = pivot;
             uint32 votes = __ballot_sync(FULL_WARP, left);
@@ -187,7 +251,7 @@ extern "C" __global__ void __launch_bounds__(512, 2)
         atomicAdd(&state->read, read);
     }
     grid_sync(barrier);
-    if (leads)
+    if (leads && !acyclic)
         note_run(&state->runs, FORWARD_BACKWARD, levels, 1, fresh(&state->read));
     if (!alone)
         return;

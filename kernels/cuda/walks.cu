@@ -42,16 +42,18 @@ __device__ __forceinline__ uint64 counter_of(uint64 step, uint64 tries, Purpose 
     return (step << 32) | (tries << 2) | purpose;
 }
 
-// `path`: length + 1 vertices a walk, the first of which is there. `made`: gets how many come then.
+// `path`: room for length + 1 vertices a walk. `made`: gets how many there are.
 // `p`, `q`: 1 / p and 1 / q of node2vec.
-extern "C" __global__ void walk(Rows rows, const int64 *walks, uint64 number, ID *path, int64 *made,
-                                uint64 length, uint64 seed, double p, double q, double restart) {
+extern "C" __global__ void walk(Rows rows, const int64 *walks, const int64 *starts, uint64 number,
+                                ID *path, uint64 *made, uint64 length, uint64 seed, double p,
+                                double q, double restart) {
     bool turns = p != 1.0 || q != 1.0;
     double most = fmax(p, fmax(1.0, q));
     for (uint64 i = thread_rank(); i < number; i += num_threads()) {
         uint64 key = key_of(seed, (uint64)walks[i]), step = 0, tries = 0;
-        ID *mine = path + i * (length + 1), at = mine[0], old = 0;
+        ID *mine = path + i * (length + 1), at = (ID)starts[i], old = 0;
         bool has_old = false;
+        mine[0] = at;
         while (step < length) {
             if (restart > 0.0 && tries == 0 && drawn(key, counter_of(step, 0, RESTART)) < restart) {
                 at = mine[0];
@@ -85,6 +87,20 @@ extern "C" __global__ void walk(Rows rows, const int64 *walks, uint64 number, ID
             tries = 0;
             mine[++step] = at;
         }
-        made[i] = (int64)step;
+        made[i] = step + 1;
+    }
+}
+
+// The rows of walks, one after another: those of walk i from ends[i] on.
+extern "C" __global__ void trails(const int64 *walks, const uint64 *ends, uint64 number,
+                                  uint64 length, const ID *path, int64 *walk, int32 *step,
+                                  ID *vertex) {
+    for (uint64 at = thread_rank(); at < number * (length + 1); at += num_threads()) {
+        uint64 i = at / (length + 1), place = ends[i] + at % (length + 1);
+        if (place < ends[i + 1]) {
+            walk[place] = walks[i];
+            step[place] = (int32)(at % (length + 1));
+            vertex[place] = path[at];
+        }
     }
 }

@@ -203,3 +203,7 @@ def test_some_values_are_copied_marked_and_kept():
     assert out.tolist() == [0.0, 2.0, 0.0, 4.0]
     elements.mark(cupy.asarray([2]), marks)
     assert marks.tolist() == [1, 1, 1, 1]
+    elements.fill_some(out, cupy.asarray([0, 3], np.uint32), -np.inf)
+    assert out.tolist() == [-np.inf, 2.0, 0.0, -np.inf]
+    elements.fill(out, 0.5)
+    assert out.tolist() == [0.5] * 4

@@ -8,6 +8,8 @@ import sys
 import pytest
 from commands import with_package
 
+from dask_graphgpu.engine import driver
+
 pytest.importorskip("cudf")
 pytestmark = [pytest.mark.gpu, pytest.mark.slow]
 
@@ -46,6 +48,25 @@ for file in set(pathlib.Path(os.environ["CUPY_CACHE_DIR"]).rglob("*.cu")) - befo
     print(file.read_text())
 """
 
+SECOND_CALLS = """
+import numpy as np, os, pandas as pd, pathlib
+import dask_graphgpu
+random = np.random.default_rng(0)
+edges = pd.DataFrame(random.integers(0, 1200, (12000, 2)), columns=["src", "dst"])
+edges["weight"] = random.random(len(edges))
+graph = edges.graph(directed=False, engine="gpu", ranks=2).persist()
+def calls(source):
+    graph.bfs(source), graph.sssp(source), graph.sswp(source)
+    graph.pagerank(), graph.katz_centrality(1e-4), graph.eigenvector_centrality(tolerance=1e-2)
+    graph.weakly_connected_components(), graph.hits(tolerance=1e-3)
+    graph.random_walks([source, 5], length=9), graph.jaccard(pairs=edges[["src", "dst"]][:100])
+calls(0)
+before = set(pathlib.Path(os.environ["CUPY_CACHE_DIR"]).rglob("*.cu"))
+calls(3)
+for file in set(pathlib.Path(os.environ["CUPY_CACHE_DIR"]).rglob("*.cu")) - before:
+    print(file.read_text())
+"""
+
 
 def run(script, folder):
     """What a process with an empty cache prints; CuPy keeps its sources beside what it compiles."""
@@ -78,3 +99,9 @@ def test_no_reduction_of_bools_is_compiled(tmp_path):
 def test_communities_take_no_kernels_of_cupys(tmp_path, directed):
     """A tenth of a second each, of which Leiden took twelve."""
     assert not kernels(run(COMMUNITIES.format(directed=directed), tmp_path))
+
+
+@pytest.mark.skipif(driver.num_gpus() < 2, reason="there is one GPU")
+def test_second_calls_on_ranks_take_no_new_kernels_of_cupys(tmp_path):
+    """What a run puts where the run before has left something took a fill of CuPy's, a tenth of a second."""
+    assert not kernels(run(SECOND_CALLS, tmp_path))

@@ -36,6 +36,7 @@ METHODS = {
     "clustering": lambda graph: graph.clustering_coefficient(),
     "jaccard": lambda graph: graph.jaccard(),
     "ego": lambda graph: graph.ego(0),
+    "walks": lambda graph: graph.random_walks(length=3),
 }
 
 

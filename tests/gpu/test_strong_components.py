@@ -94,17 +94,49 @@ def test_a_large_skewed_graph(levels):
     assert (report.advances[2].edges < len(ends[0])) == (levels == 1024)
 
 
+def acyclic():
+    """Ends of edges from smaller to larger vertices, once each, and how many vertices there are."""
+    graph = rmat(12, directed=True)
+    place = np.random.default_rng(2).permutation(graph.n)
+    ends = np.sort(np.stack([place[graph.source], place[graph.destination]]), axis=0)
+    return np.unique(ends[:, ends[0] != ends[1]], axis=1), graph.n
+
+
+@pytest.mark.parametrize("ids", ["uint32", "uint64"])
+@pytest.mark.parametrize("ranked", [False, True])
+@pytest.mark.parametrize("back", [False, True])
+@pytest.mark.parametrize("against", [False, True])
+def test_ids_in_topological_order(against, back, ranked, ids):
+    """Or against it: one look at all edges tells, a loop does not count, and one edge back does."""
+    ends, n = acyclic()
+    loops = [7, 7], [n - 1, n - 1]
+    row = int(np.bincount(ends[0]).argmax())
+    last = ends[1, ends[0] == row].max()  # so the first of each row is in order
+    ends = np.c_[ends, np.transpose([*loops, *([(last, row)] if back else [])])]
+    rank = np.random.default_rng(4).permutation(n) if ranked else None
+    if ranked:
+        ends = np.argsort(rank)[ends]
+    ends = ends[::-1] if against else ends
+    report = Report("scc")
+    view = MadeGraph(n, *ends, directed=True, ids=ids, rank=rank).view()
+    found = gpu.strong_components(view, report)
+    np.testing.assert_array_equal(found, cpu.strong_components(view, Report("scc")))
+    assert (len(np.unique(found)) < n) == back
+    ways = [advance.direction for advance in report.advances]
+    assert "order" in ways or back
+    assert ("forward-backward" in ways) == back
+
+
 @pytest.mark.parametrize("trimmed", [4096, 2])
 def test_no_cycles(trimmed, monkeypatch):
     """Trimmed from both ends; what is too deep for that is coloured."""
     monkeypatch.setattr(gpu, "MOST_TRIMMED", trimmed)
-    graph = rmat(12, directed=True)
-    place = np.random.default_rng(2).permutation(graph.n)
-    ends = np.sort(np.stack([place[graph.source], place[graph.destination]]), axis=0)
-    ends = np.unique(ends[:, ends[0] != ends[1]], axis=1)
+    ends, n = acyclic()
+    ends = np.random.default_rng(2).permutation(n)[ends]
+    graph = MadeGraph(n, *ends, directed=True)
     report = Report("scc")
-    found = gpu.strong_components(MadeGraph(graph.n, *ends, directed=True).view(), report)
-    np.testing.assert_array_equal(found, np.arange(graph.n))
+    found = gpu.strong_components(graph.view(), report)
+    np.testing.assert_array_equal(found, np.arange(n))
     searched, trims, coloured = report.advances[1:]
     assert trims.direction == "trim"
     assert trims.edges <= 2 * len(ends[0])  # from either end
@@ -145,6 +177,5 @@ def test_a_cycle_behind_a_hub_that_is_alone(cycle):
 def test_report():
     report = Report("scc")
     gpu.strong_components(path(50, directed=True).view(), report)
-    ways = ["trim", "forward-backward", "trim", "colour"]
-    assert [row.direction for row in report.advances] == ways
+    assert [row.direction for row in report.advances] == ["trim", "order", "colour"]
     assert report.advances[0].frontier == 50

@@ -84,7 +84,10 @@ def test_parts_of_an_array():
         (pa.uint8(), 0, 255),
     ],
 )
-def test_integers(few, kind, least, largest):
+@pytest.mark.parametrize("sorts", [0, id_table._FEW_INTEGERS])
+def test_integers(few, kind, least, largest, sorts, monkeypatch):
+    """By the table, and few of them by sorting."""
+    monkeypatch.setattr(id_table, "_FEW_INTEGERS", sorts)
     rng = np.random.default_rng(3)
     drawn = [int(x) for x in rng.integers(-90, 90, 500)]
     some = [least, largest, 0, *(x for x in drawn if least <= x <= largest), least]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dask_graphgpu as dg
-from dask_graphgpu.partition import grown_vertices, ids
+from dask_graphgpu.partition import grown_vertices, ids, searching
 from dask_graphgpu.partition.as_given import find_cells
 from dask_graphgpu.partition.csr import Adjacency, offsets_of
 from dask_graphgpu.partition.ids import VertexIds, find_strings
@@ -19,6 +19,16 @@ TEXT = st.text(st.sampled_from("ab\0é"), max_size=20)
 ROWS = st.lists(
     st.lists(st.integers(0, 5).map(np.uint32), max_size=8).map(sorted), min_size=1, max_size=4
 )
+
+
+@given(st.sets(st.integers(0, 2**64 - 1)), st.lists(st.integers(0, 2**64 - 1)), st.booleans())
+def test_integers_among_those_that_ascend(there, wanted, many):
+    """Whether or not they are so many that they are sorted."""
+    ascending = np.array(sorted(there), np.uint64)
+    values = np.array([*wanted, *there], np.uint64)
+    with mock.patch.object(searching, "_FEW", 0 if many else 1 << 11):
+        places = searching.first_places(ascending, values)
+    assert places.tolist() == [bisect_left(sorted(there), value) for value in values.tolist()]
 
 
 @given(st.sets(TEXT), st.lists(TEXT))

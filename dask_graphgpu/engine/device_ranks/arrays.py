@@ -14,6 +14,7 @@ from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.engine.values import initial
 from dask_graphgpu.exchange.ranks import Ranks
+from dask_graphgpu.partition.device import elements
 from dask_graphgpu.partition.view import View
 
 
@@ -48,7 +49,10 @@ class RankArrays(Arrays):
         self.sources = sources
 
     def restart(self, binding: Binding, sources: np.ndarray | None) -> None:
-        """Put what there is at the start of a run, from other sources, in the same memory."""
+        """Put what there is at the start of a run, from other sources, in the same memory.
+
+        By kernels of the package and copies: a fill of CuPy's would be compiled in the second run.
+        """
         self.rebind(binding, sources)
         self.control.fill(0)
         self.aggregates.fill(0)
@@ -62,9 +66,9 @@ class RankArrays(Arrays):
         for name, new in self.new.items():
             if new is not self.state[name]:
                 new[...] = self.state[name]
-        self.active.fill(sources is None)
+        elements.fill(self.active, sources is None)
         if places is not None:
-            self.active[places] = 1
+            elements.mark(places, self.active)
         if self.program.has_reached:
             self.reached[...] = self.active
 
@@ -72,9 +76,9 @@ class RankArrays(Arrays):
         """As `initial`, of fields that start with the same number everywhere but at sources."""
         for name, field in self.program.state.items():
             values = self.state[name]
-            values.fill(self.constant(name, field.initial))
+            elements.fill(values, self.constant(name, field.initial))
             if field.at_source is not None and places is not None:
-                values[places] = self.constant(name, field.at_source)
+                elements.fill_some(values, places, self.constant(name, field.at_source))
 
     def constant(self, name: str, value: Any) -> Any:
         """A number that a field starts with, as it is stored; None: no value."""

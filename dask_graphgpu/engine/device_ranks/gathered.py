@@ -20,6 +20,7 @@ from dask_graphgpu.partition.device import elements, memory
 from dask_graphgpu.partition.device.arrays import blocks, choose
 from dask_graphgpu.partition.device.csr import Pairs, from_pairs, row_ids
 from dask_graphgpu.partition.device.host import to_new_memory
+from dask_graphgpu.partition.device.masks import all_true
 from dask_graphgpu.partition.device.rows import DeviceRows
 from dask_graphgpu.partition.ranks.view import RankView
 from dask_graphgpu.partition.view import View
@@ -233,7 +234,7 @@ def _some_in_order(first: Any, second: Any, bounds: tuple[int, int]) -> Any:
     key = first.astype(np.uint64) << np.uint64(32)
     key |= second.astype(np.uint64)
     order = None
-    if not bool((key[1:] >= key[:-1]).all()):
+    if not all_true(key[1:] >= key[:-1]):
         order = cupy.argsort(key)
         key = elements.gathered(key, order)
     some = slice(

@@ -17,6 +17,7 @@ from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.near_far import RESIDENT, STEPS, THREADS, NearFar, defines
 from dask_graphgpu.engine.loop import overflow
 from dask_graphgpu.kernels.cuda_build import Kernel
+from dask_graphgpu.partition.device import elements
 from dask_graphgpu.report import Report
 
 STRETCHES = StretchPolicy(few_edges=1 << 20, few_edges_a_value=4, edges_a_spare_value=16)
@@ -46,7 +47,7 @@ class RankNearFar(NearFar):
         if not self._lists["goes_on"][0]:
             raise overflow(arrays.program, "compute")
         values, none = arrays.state[arrays.program.first], self._nothing
-        self._held["sent"].fill(none)
+        elements.fill(self._held["sent"], none)
         arrays.active[:] = values != none
         if arrays.program.has_reached:
             arrays.active |= arrays.reached
@@ -59,7 +60,7 @@ class RankNearFar(NearFar):
         """Have nothing to send, as before the first run."""
         self.report, self.control = report, self._control_at_start()
         self._sets.fill(0)
-        self._held["sent"].fill(self._nothing)
+        elements.fill(self._held["sent"], self._nothing)
 
     def fit(self, places: Any) -> bool:
         """Whether so many sources fit the list of far ones."""

@@ -23,6 +23,7 @@ from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.exchange.nccl import Recorded
 from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.functions import parameters, plain
+from dask_graphgpu.partition.device import elements
 from dask_graphgpu.partition.device.csr import Pairs, from_pairs, row_ids
 from dask_graphgpu.report import Report
 
@@ -122,7 +123,7 @@ class RankSuperstep(Superstep):
         self.binding, self.report = binding, report
         self.arrays.restart(binding, places)
         self.dense, self.sparse = directions(binding, self.every)
-        self.messages.fill(self.identity)
+        elements.fill(self.messages, self.identity)
         for array in (self.received, self.marked, self._told, self._every):
             array.fill(0)
         self._ranks.barrier()  # to allocate waits for devices, and a peer's may wait for this one

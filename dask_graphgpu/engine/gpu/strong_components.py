@@ -40,9 +40,9 @@ MOST_TRIMMED, TRIM_PIECE = 4096, SIZES["trim.cuh"]["TRIM_PIECE"]
 # Words of struct State.
 _FIELDS: list[tuple[str, Any]] = [
     *((name, np.uint64) for name in ("barrier", "last_barrier", "pivot", "joining", "listed")),
-    ("others", np.dtype((np.uint64, 35))),
+    ("others", np.dtype((np.uint64, 40))),
 ]
-_WAYS = {0: "trim", 1: "forward-backward", 2: "colour"}
+_WAYS = {0: "trim", 1: "forward-backward", 2: "colour", 3: "order"}
 
 
 def strong_components(view: View, report: Report) -> Any:
@@ -53,8 +53,9 @@ def strong_components(view: View, report: Report) -> Any:
     Of the vertex with the most edges, the component is whom it reaches and is reached by [1]_. What is then left is
     coloured [2]_, both ways at once and with short cuts [3]_. O(V + E) for the largest component; for the others
     O(log V) rounds in the mean of O(log V) sweeps over edges that become fewer. A graph without cycles is trimmed from
-    its ends [4]_, in O(V + E), unless it is deeper than some thousand levels. Needs both directions of the edges; 4 ids
-    for each edge outside the largest component; 5 and 8 bytes a vertex. See kernels/cuda/strong_components.cu.
+    its ends [4]_, in O(V + E), unless it is deeper than some thousand levels; where its ids are in topological order,
+    or against it, one look at all edges tells. Needs both directions of the edges; 4 ids for each edge outside the
+    largest component; 5 and 8 bytes a vertex. See kernels/cuda/strong_components.cu.
     """
     if not view.directed:
         return components(view, report)
@@ -75,7 +76,7 @@ def strong_components(view: View, report: Report) -> Any:
         module.kernel("giant_component"),
         (
             rows.offsets, rows.neighbours, into.offsets, into.neighbours, np.uint64(n),
-            *lists, *separators, np.uint32(MOST_LEVELS),
+            launch.or_null(rank), *lists, *separators, np.uint32(MOST_LEVELS),
             np.uint32(MOST_TRIMMED if n < 2**32 else 0),  # halves of a word count
             live, found, ends, pieces, np.uint64(len(pieces)), label, state.memory,
         ),

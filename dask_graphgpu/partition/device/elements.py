@@ -15,6 +15,7 @@ import numpy as np
 from dask_graphgpu.kernels.cpu.threads import copy_blocks, for_blocks
 from dask_graphgpu.partition.device.launching import TILE, Struct, column, contiguous, launch
 from dask_graphgpu.partition.device.module import module_of
+from dask_graphgpu.partition.searching import first_places
 
 _array = partial(launch, "arrays")
 
@@ -186,7 +187,7 @@ def find_ids(ids: Any, values: Any) -> Any:
     Of NumPy arrays as well.
     """
     if isinstance(ids, np.ndarray):
-        places = np.searchsorted(ids, values)
+        places = first_places(ids, values)
         there = places < len(ids)
         there[there] = ids[places[there]] == values[there]
         return np.where(there, places, -1)
@@ -222,14 +223,25 @@ def mark(index: Any, marks: Any) -> None:
     if isinstance(marks, np.ndarray):
         marks[index] = 1
         return
-    _array("mark", len(index), column(contiguous(index)), len(index), marks)
+    fill_some(marks, index, 1)
 
 
 def filled(xp: Any, n: int, value: Any, dtype: Any) -> Any:
     """``xp.full(n, value, dtype)``."""
     out = xp.empty(n, dtype)
-    _array("fill", n, _bits(value, dtype), n, column(out))
+    fill(out, value)
     return out
+
+
+def fill(to: Any, value: Any) -> None:
+    """``to[:] = value``."""
+    _array("fill", to.size, _bits(value, to.dtype), to.size, column(to))
+
+
+def fill_some(to: Any, index: Any, value: Any) -> None:
+    """``to[index] = value``."""
+    given = column(contiguous(index)), len(index), column(to)
+    _array("fill_some", len(index), _bits(value, to.dtype), *given)
 
 
 def copy_some(values: Any, index: Any, to: Any) -> None:
