@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import weakref
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
@@ -11,8 +12,12 @@ import pandas as pd
 import pyarrow as pa
 from dask.base import is_dask_collection
 
+from dask_graphgpu.errors import InvalidArgument
+
 _OURS = ("pandas", "cudf", "dask", "dask_cudf", "dask_expr")  # which are read as they are
 _KNOWN = ("polars", "pyarrow", "duckdb")
+_READ: weakref.WeakSet[pa.RecordBatchReader] = weakref.WeakSet()  # that have no row left
+_OF_128_BITS = ("Int128", "UInt128")  # names of polars' types: early versions lack one
 
 
 class ArrowFrame:
@@ -32,7 +37,7 @@ class ArrowFrame:
         self._kind = type(native).__name__
         self._library = _library(native)
         if isinstance(native, pa.RecordBatchReader):
-            native = native.read_all()
+            native = _rows_of(native)
         elif self._library not in _KNOWN:
             native = pa.table(native)
         self._native = native
@@ -46,7 +51,7 @@ class ArrowFrame:
 
     @cached_property
     def meta(self) -> pd.DataFrame:
-        """A frame of pandas without rows, whose columns are Arrow's; objects, where Arrow has no such type."""
+        """A frame of pandas without rows, whose columns are Arrow's."""
         if self._library == "duckdb":
             made = _of_pandas(pa.table(self._native.limit(0)))
             made.columns = self._native.columns  # Arrow's are told apart where two have one name
@@ -54,14 +59,7 @@ class ArrowFrame:
         if self._library != "polars":
             return _of_pandas(self._native_table.slice(0, 0))
         none = self._native.head(0)
-        none = none.collect() if self.is_query else none
-        columns = {}
-        for name in none.columns:
-            try:
-                columns[name] = _of_pandas(pa.table(none.select(name)))[name]
-            except pa.ArrowInvalid:  # 128-bit integers
-                columns[name] = pd.Series([], dtype=object)
-        return pd.DataFrame(columns)
+        return _of_polars(none.collect() if self.is_query else none)
 
     @property
     def is_query(self) -> bool:
@@ -81,7 +79,7 @@ class ArrowFrame:
         if self._library != "polars":
             return _of_pandas(self._native_table.select(names))
         chosen = self._native.select(names)
-        return _of_pandas(pa.table(chosen.collect() if self.is_query else chosen))
+        return _of_polars(chosen.collect() if self.is_query else chosen)
 
     def back(self, answer: Any) -> Any:
         """A result as a frame of the same library, of a query as one that has been run; Dask's as it is."""
@@ -108,6 +106,17 @@ def taken(value: Any) -> Any:
     return ArrowFrame(value) if _is_foreign(value) else value
 
 
+def _rows_of(reader: pa.RecordBatchReader) -> pa.Table:
+    """What a reader gives; InvalidArgument where this has had it already, and there would be no row."""
+    if reader in _READ:
+        raise InvalidArgument(
+            "this RecordBatchReader has been read for an earlier graph or argument, and gives its rows once: keep that "
+            "graph, or give a table, which reader.read_all() makes of a new one"
+        )
+    _READ.add(reader)
+    return reader.read_all()
+
+
 def settled(value: Any) -> Any:
     """All columns of an `ArrowFrame`, by one reading; anything else as it is."""
     return value.read(value.columns) if isinstance(value, ArrowFrame) else value
@@ -131,6 +140,14 @@ def _library(value: Any) -> str:
     """The package that a value's class is of, or the known one of a class that this derives from."""
     packages = [kind.__module__.partition(".")[0].lstrip("_") for kind in type(value).__mro__]
     return next((each for each in packages if each in _OURS + _KNOWN), packages[0])
+
+
+def _of_polars(frame: Any) -> pd.DataFrame:
+    """A polars DataFrame; integers of 128 bits, which Arrow has no type for, as the decimals that DuckDB gives."""
+    polars = sys.modules["polars"]
+    wide = [name for name, kind in frame.schema.items() if str(kind) in _OF_128_BITS]
+    decimals = [polars.col(name).cast(polars.Decimal(38, 0), strict=False) for name in wide]
+    return _of_pandas(pa.table(frame.with_columns(decimals) if wide else frame))
 
 
 def _of_pandas(table: pa.Table) -> pd.DataFrame:

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-_HUGEINT = 38  # digits
+_WIDE = 38  # digits
 
 
 def how_to_drop(name: str, dtype: Any, *, nan: bool = False) -> str:
@@ -39,5 +39,5 @@ def _is_arrow(dtype: Any) -> bool:
 
 
 def _of_sums(dtype: pd.ArrowDtype) -> str:
-    wide = pa.types.is_decimal(dtype.pyarrow_dtype) and dtype.pyarrow_dtype.precision == _HUGEINT
-    return " (DuckDB's HUGEINT, which sums are, comes as this)" if wide else ""
+    wide = pa.types.is_decimal(dtype.pyarrow_dtype) and dtype.pyarrow_dtype.precision == _WIDE
+    return " (integers of 128 bits come as this: sums of DuckDB, Int128 of polars)" if wide else ""

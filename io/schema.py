@@ -158,7 +158,7 @@ def find_columns(
                 how = f"source={likely[0]!r}, destination={likely[1]!r}"
             raise InvalidEdges(
                 "the frame has neither columns 'src' and 'dst' nor 'source' and 'destination'; it "
-                f"has {given}; name them with .graph({how}){_of_index(meta)}"
+                f"has {list(meta.columns)}; name them with .graph({how}){_of_names(meta)}"
             )
         source, destination = pairs[0]
     sources = as_names("source", source, InvalidEdges)
@@ -204,8 +204,7 @@ def find_vertex_columns(
             return names
     raise InvalidVertices(
         f"{what} has no id column {' or '.join(map(str, map(list, wanted)))}; it has "
-        f"{[str(c) for c in meta.columns]}; rename its id column to {list(edges.vertex)}"
-        f"{_of_index(meta)}"
+        f"{list(meta.columns)}; rename its id column to {list(edges.vertex)}{_of_names(meta)}"
     )
 
 
@@ -223,10 +222,15 @@ def holding_vertices(
     return replace(edges, ids=ids)
 
 
-def _of_index(meta: Any) -> str:
-    """What to say of columns that a frame has as its index."""
-    names = [str(name) for name in getattr(meta.index, "names", ()) if name is not None]
-    return f"; its index {names} is no column: use .reset_index()" if names else ""
+def _of_names(meta: Any) -> str:
+    """What to say of columns that cannot be named, as their names are no text or they are the frame's index."""
+    said = ""
+    if getattr(meta.columns, "nlevels", 1) > 1:
+        said = "; names of several levels are no text: set others first, as frame.columns = ['src', ...]"
+    elif not all(isinstance(name, str) for name in meta.columns):
+        said = "; columns whose names are no text are renamed first, with .rename(columns=str)"
+    index = [str(name) for name in getattr(meta.index, "names", ()) if name is not None]
+    return f"{said}; its index {index} is no column: use .reset_index()" if index else said
 
 
 def require_columns(meta: pd.DataFrame, names: Sequence[str]) -> None:
@@ -235,8 +239,7 @@ def require_columns(meta: pd.DataFrame, names: Sequence[str]) -> None:
         here = [c for c in meta.columns if c == name]
         if not here:
             raise InvalidEdges(
-                f"the frame has no column {name!r}; it has {[str(c) for c in meta.columns]}"
-                f"{_of_index(meta)}"
+                f"the frame has no column {name!r}; it has {list(meta.columns)}{_of_names(meta)}"
             )
         if len(here) > 1:
             raise InvalidEdges(f"the frame has {len(here)} columns named {name!r}; rename them")

@@ -81,6 +81,12 @@ class Distances(PathLengths):
     def run(self, run: Run) -> Table:
         sources = named_vertices(run, "sources", self.sources)
         targets = named_vertices(run, "targets", self.targets)
+        if not (len(sources) and len(targets)):
+            none = np.zeros(0, np.int64, like=run.rows)
+            run.order(none)
+            return dict.fromkeys(("source", "target"), Values(none)) | {
+                "distance": Values(none, none.astype(bool))
+            }
         begins, of_source = np.unique(sources, return_inverse=True)
         ends, of_target = np.unique(targets, return_inverse=True)
         backwards = len(ends) < len(begins)

@@ -70,6 +70,7 @@ class Nearest(PathLengths):
     cutoff: float | None = None
 
     name = "nearest"
+    row = "pair"
 
     def __post_init__(self) -> None:
         as_start_vertices(self, "targets", optional=False)
@@ -99,6 +100,10 @@ class Nearest(PathLengths):
         if run.ranks is None and run.ids.rank is not None:
             targets = targets[np.argsort(to_host(run.ids.rank)[targets])]
         k = min(int(self.k), len(targets))
+        if not k:
+            none = np.zeros(0, np.int64, like=run.rows)
+            run.order(none)
+            return dict.fromkeys(("vertex", "rank", "target", "distance"), Values(none))
         distance, target = run.engine.nearest(run.view, targets, k, self.cutoff, run.report)
         distance, target = (each.take(run.rows, axis=0) for each in (distance, target))
         rows, place = np.nonzero(target >= 0)

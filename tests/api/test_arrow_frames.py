@@ -9,7 +9,7 @@ import pytest
 from method_calls import IN_PLACES, METHODS
 
 import dask_graphgpu
-from dask_graphgpu.errors import InvalidArgument, InvalidEdges, UnknownVertex
+from dask_graphgpu.errors import InvalidArgument, InvalidEdges, InvalidVertices, UnknownVertex
 
 KINDS = {
     "polars": pl.from_arrow,
@@ -202,8 +202,15 @@ def test_a_column_that_arrow_has_no_type_for(lazy):
     made = pl.from_arrow(edges()).with_columns(wide=pl.lit(1, pl.Int128))
     made = made.lazy() if lazy else made
     same(dask_graphgpu.graph(made).bfs(3), edges().to_pandas().graph().bfs(3))
-    with pytest.raises(InvalidEdges, match="'wide'"):
+    with pytest.raises(InvalidEdges, match=r"'wide' is of type decimal.*Int128 of polars"):
+        dask_graphgpu.graph(made, weight="wide").sssp(3)
+    with pytest.raises(InvalidEdges, match="ids of type decimal"):
         dask_graphgpu.graph(made, source="wide", destination="dst").bfs(3)
+    with pytest.raises(InvalidEdges, match="'wide' is of type decimal"):
+        dask_graphgpu.graph(made).persist(columns="wide")
+    values = made.select(vertex=pl.col("wide"), part=pl.lit(1.0))
+    with pytest.raises(InvalidVertices, match=r"personalization.*Int128 of polars"):
+        dask_graphgpu.graph(edges()).pagerank(personalization=values)
 
 
 def test_errors_name_what_was_given():
@@ -215,7 +222,10 @@ def test_errors_name_what_was_given():
 
 
 def test_a_stream_is_read_once():
-    graph = dask_graphgpu.graph(edges().to_reader(100))
+    reader = edges().to_reader(100)
+    graph = dask_graphgpu.graph(reader)
+    with pytest.raises(InvalidArgument, match=r"has been read .*read_all\(\)"):
+        dask_graphgpu.graph(reader)
     wanted = edges().to_pandas().graph()
     same(graph.sssp(3), wanted.sssp(3))
     same(graph.degree(), wanted.degree())

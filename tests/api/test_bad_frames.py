@@ -81,6 +81,23 @@ def test_names_that_are_no_strings(source):
         GOOD.graph(source=source, destination="dst")
 
 
+@pytest.mark.parametrize("lazy", [False, True])
+def test_columns_whose_names_are_no_text(lazy):
+    """As `groupby(...).agg(...)` and frames of arrays have them: they cannot be named as they are shown."""
+    levels = pd.DataFrame(
+        [[0, 1, 2.0]], columns=pd.MultiIndex.from_product([["src", "dst", "w"], [""]])
+    )
+    numbers = pd.DataFrame([[0, 1, 2.0]])
+    for frame, here, words in (
+        (levels, r"\('src', ''\), .*", "set others first, as frame.columns = "),
+        (numbers, "0, 1, 2", r"renamed first, with \.rename\(columns=str\)"),
+    ):
+        given = dd.from_pandas(frame, npartitions=1) if lazy else frame
+        for options in ({}, {"source": "0", "destination": "1"}):
+            with pytest.raises(errors.InvalidEdges, match=rf"it has \[{here}\].*{words}"):
+                given.graph(**options)
+
+
 def test_a_column_that_is_there_twice():
     frame = pd.DataFrame([[0, 1, 2]], columns=["src", "dst", "dst"])
     with pytest.raises(errors.InvalidEdges, match="2 columns named 'dst'; rename"):

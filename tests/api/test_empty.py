@@ -93,11 +93,32 @@ def test_a_vertex_is_none_of_it(call, options):
             dask.compute(call(edges.graph(**options)))
 
 
-def test_a_frame_of_vertices_may_be_empty():
+@pytest.mark.parametrize("ranks", [1, 2])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda g, none: g.distances([0], none),
+        lambda g, none: g.distances(none, [0, 1], weighted=False),
+        lambda g, none: g.nearest(none, 2),
+        lambda g, none: g.similar(between=none),
+        lambda g, none: g.random_walks(none, length=1),
+        lambda g, none: g.neighbor_sample(none, fanout=[1]),
+    ],
+)
+def test_a_frame_of_vertices_may_be_empty(call, ranks):
+    some = VALUES[["vertex"]]
+    wanted = call(FULL.graph(ranks=ranks), some).iloc[:0].reset_index(drop=True)
+    pd.testing.assert_frame_equal(call(FULL.graph(ranks=ranks), some.iloc[:0]), wanted)
+    lazy = call(partitioned(FULL, 2).graph(ranks=ranks), some.iloc[:0])
+    pd.testing.assert_frame_equal(lazy.compute().reset_index(drop=True), wanted)
+
+
+def test_a_frame_of_vertices_and_a_graph_may_be_empty():
     none = VALUES[["vertex"]].iloc[:0]
     assert EMPTY.graph().similar(between=none).empty
     assert EMPTY.graph().random_walks(none, length=1).empty
     assert EMPTY.graph().neighbor_sample(none, fanout=[1]).empty
+    assert EMPTY.graph().nearest(none).empty
 
 
 def test_there_are_no_sources_to_draw():

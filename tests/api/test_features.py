@@ -212,5 +212,5 @@ def test_those_that_are_not_tried_need_more_than_a_source():
     others = {*ALLOWED} - {*PLAIN, *OF_SOURCES, *OF_NO_CYCLE}
     assert others == {
         "belief_propagation", "neural_network", "heat_simulation", "circuit_simulation", "run",
-        "neighbor_aggregate", "khop_count", "nearest", "earliest_arrival",
+        "neighbor_aggregate", "khop_count", "earliest_arrival",
     }  # fmt: skip
