@@ -41,6 +41,7 @@ from dask_graphgpu.io.results import ColumnType, Table
 from dask_graphgpu.io.schema import EdgeSchema, find_vertex_columns
 from dask_graphgpu.partition.device import memory
 from dask_graphgpu.partition.empty import EmptyPartition
+from dask_graphgpu.partition.host_memory import give_back
 from dask_graphgpu.partition.partition import Partition
 from dask_graphgpu.partition.result_rows import bounds_of
 from dask_graphgpu.partition.view import View
@@ -243,6 +244,7 @@ def _execute_in_parts(
         return hand_in([_of_no_vertex(algorithm, columns, schema, frames)] * of)
     table, ids = execute(algorithm, partition, schema, needs, engine, frames, keeping)
     total = len(next(iter(table.values())).data)
+    give_back(total)  # what the run has left behind
     made = results_of(schema)
     cuts = (slice(*each) for each in pairwise(bounds_of(total, of).tolist()))
     return hand_in([made.to_frame(table, columns, ids, schema, rows) for rows in cuts])

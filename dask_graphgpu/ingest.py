@@ -320,7 +320,7 @@ def read_parquet_edges(
         chunks = [chunk for block in for_blocks(united_blocks, cuts) for chunk in block]
     else:
         given = [each for block in for_blocks(read, cuts) for each in block if len(each[0])]
-        give_back()  # what reading has left behind
+        give_back(sum(len(chunk) for chunk, _ in given))  # what reading has left behind
         chunks = named(given, table, schema) if given else []
     first, *others = chunks or [no_edges(schema, carried)]
     return [replace(first, read=(began, time.time())), *others]

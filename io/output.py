@@ -28,6 +28,7 @@ from dask_graphgpu.io.result_table import (
     schema_of,
 )
 from dask_graphgpu.kernels.cpu.threads import for_blocks, num_threads
+from dask_graphgpu.partition.host_memory import give_back
 
 _FEWEST_ROWS = 1 << 19  # of a file, where there are more of a partition
 
@@ -261,6 +262,7 @@ def _write_partition(
 
     Its OSErrors are about the output, whatever else fails in the same graph.
     """
+    give_back(len(partition))  # what the graph has left behind, which is gone now
     table = as_table(partition, schema)
     encoding = encoding_of(table)
     files = max(min(len(table) // _FEWEST_ROWS, num_threads()), 1)

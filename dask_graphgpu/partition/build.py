@@ -57,7 +57,7 @@ def build(chunks: list[EdgeChunk], vertices: Sequence[VertexChunk], layout: Layo
     """
     began, took = time.monotonic(), reading(chunks)
     stage = Stage("building", 2)
-    give_back()  # what reading the frames left behind
+    give_back(sum(map(len, chunks)))  # what reading the frames left behind
     carried = {name: column[:0] for chunk in chunks[:1] for name, column in chunk.columns.items()}
     edges = [chunk for chunk in chunks if len(chunk)]
     chunks.clear()

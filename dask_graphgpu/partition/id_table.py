@@ -61,7 +61,7 @@ class IdTable:
     has all bytes; those of a longer one are copied, so that arrays may go. An integer is the string of its eight bytes,
     the highest first. Entries of all shards lie in the same large arrays, and so do their slots: the system gives
     these large pages, so that an access in no order is not also a look for the page.
-    Cost: a random access for each string of an array, asked for ahead; 32 bytes, 11 to 22 more for slots, and
+    Cost: a random access for each string of an array, asked for ahead; 24 bytes, 11 to 22 more for slots, and
     what is longer than 16 for each distinct one.
 
     Parameters
@@ -138,17 +138,19 @@ class IdTable:
         That is done where they are. Not ``in_order``: in any order. The table is at its end then.
         """
         shards, self._shards = self._shards, []
-        entries = self._room.filled([shard.unused() for shard in shards], shards)
-        del shards
+        unused, texts = zip(*(shard.ended() for shard in shards), strict=True)
+        del shards  # and with them the slots
+        entries = self._room.filled(unused, texts)
         rows = ascending(entries) if in_order else entries.rows
         places = np.empty(self._room.claimed, np.uint32)
         for_blocks(kernels.string_sort.invert, even_blocks(len(rows), work=4), rows, places)
         for each in codes:
             for_blocks(kernels.string_table.rename, even_blocks(len(each), work=4), each, places)
-        texts = entries.take(rows)
+        del places
+        ids = entries.take(rows)
         if not pa.types.is_integer(self.kind):
-            return texts.cast(self.kind)
-        values = np.frombuffer(texts.buffers()[2], np.uint64).byteswap(inplace=False)
+            return ids.cast(self.kind)
+        values = np.frombuffer(ids.buffers()[2], np.uint64).byteswap(inplace=False)
         if not pa.types.is_unsigned_integer(self.kind):
             values = (values ^ _SIGN).view(np.int64)
         return pa.array(values).cast(self.kind)
@@ -222,7 +224,9 @@ class _Shard:
                     self._state[2:] = self._room.claim()
                 else:
                     at = first + int(order[lo])
-                    needed = int(offsets[at + 1]) - int(offsets[at])
+                    needed = (
+                        int(offsets[at + 1]) - int(offsets[at]) + 8
+                    )  # its length may stand before it
                     larger = max(min(2 * len(self._texts[-1]), 1 << 24), needed, 1 << 12)
                     self._texts.append(np.empty(larger, np.uint8))
                     self._state[1] = 0
@@ -234,7 +238,6 @@ class _Shard:
         kernels.string_table.rebuild(self._slots, slots)
         self._slots = slots  # last: where memory runs out before, nothing has changed
 
-    def unused(self) -> tuple[int, int]:
-        """The first row that no entry has, and the end of those claimed for it; the slots go."""
-        self._slots = np.empty(0, np.uint64)
-        return int(self._state[2]), int(self._state[3])
+    def ended(self) -> tuple[tuple[int, int], list[np.ndarray]]:
+        """The first row that no entry has and the end of those claimed for it, and the bytes of long strings."""
+        return (int(self._state[2]), int(self._state[3])), self._texts

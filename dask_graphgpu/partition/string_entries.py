@@ -16,7 +16,6 @@ from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.csr import at_ends
 
-WORDS = 4  # of an entry
 _MANY = 1 << 16  # ids that are taken by threads
 _FEW_BITS, _MANY_BITS = 14, 20  # entries of an array
 _CLAIMED = 1 << 10  # rows that a shard gets at once
@@ -57,7 +56,7 @@ class EntryRoom:
     Parameters
     ----------
     expected
-        How many entries may come: arrays are of 32 MB, which get large pages as they fill, or of half a MB where few
+        How many entries may come: arrays are of 24 MB, which get large pages as they fill, or of 0.4 MB where few
         may.
 
     Attributes
@@ -91,7 +90,7 @@ class EntryRoom:
                     "graph to several ranks"
                 )
             if first >> int(self.bits) == len(self._arrays):
-                made = np.empty(WORDS << int(self.bits), np.uint64)
+                made = np.empty(kernels.strings.WORDS << int(self.bits), np.uint64)
                 self.starts[len(self._arrays)] = made.ctypes.data
                 self._arrays.append(made)
             self.claimed = end

@@ -8,14 +8,16 @@ from dask_graphgpu.kernels.compile import inner, jit
 from dask_graphgpu.kernels.cpu.fingerprint import mixed
 from dask_graphgpu.kernels.cpu.prefetch import prefetch, prefetch_at
 from dask_graphgpu.kernels.cpu.strings import (
-    ADDRESS,
     FIRST,
     LAST,
-    LENGTH,
+    LONG,
     SHORT,
+    address_of,
     entry,
+    fill,
     first_word,
     last_word,
+    length_of,
     load64,
     same_middle,
     store64,
@@ -98,35 +100,31 @@ def number(
                 if (
                     load64(at + _EIGHT * FIRST) == head
                     and load64(at + _EIGHT * LAST) == tail
-                    and load64(at + _EIGHT * LENGTH) == length
-                    and (
-                        length <= SHORT
-                        or same_middle(load64(at + _EIGHT * ADDRESS), address, length)
-                    )
+                    and length_of(at) == length
+                    and (length <= SHORT or same_middle(address_of(at), address, length))
                 ):
                     break
             s = (s + _ONE) & mask
         if slots[s] == 0:
+            before = np.int64(8 if length >= LONG else 0)
             if (
                 known >= room
                 or row == end
-                or (length > SHORT and used + np.int64(length) > text.size)
+                or (length > SHORT and used + before + np.int64(length) > text.size)
             ):
                 next_ = k
                 break
+            kept = np.uint64(0)
             if length > SHORT:
-                at = np.uint64(0)
+                if before:
+                    store64(to + np.uint64(used), length)
+                kept, at = to + np.uint64(used + before), np.uint64(0)
                 while at + _EIGHT < length:
-                    store64(to + np.uint64(used) + at, load64(address + at))
+                    store64(kept + at, load64(address + at))
                     at += _EIGHT
-                store64(to + np.uint64(used) + length - _EIGHT, tail)
-                address = to + np.uint64(used)
-                used += np.int64(length)
-            at = entry(starts, bits, row)
-            store64(at + _EIGHT * FIRST, head)
-            store64(at + _EIGHT * LAST, tail)
-            store64(at + _EIGHT * ADDRESS, address)
-            store64(at + _EIGHT * LENGTH, length)
+                store64(kept + length - _EIGHT, tail)
+                used += before + np.int64(length)
+            fill(entry(starts, bits, row), head, tail, kept, length)
             known += 1
             row += 1
             slots[s] = (np.uint64(row) << _HALF) | (h & _LOW)

@@ -1,7 +1,9 @@
-"""Strings as entries of four words: their first and last eight bytes, where they are, how long they are.
+"""Strings as entries of three words: their first and last eight bytes, and where and how long they are.
 
 Of up to sixteen bytes the first two words are the whole string, and nobody asks where it is. Words
 have the first byte lowest; those of fewer than eight bytes end in zeros, and the second one is 0.
+The third has the address in 48 bits, which is all of one, and the length in the other 16. A length
+for which these are too few stands in the eight bytes before the string.
 
 Entries are in several arrays, each of ``1 << bits``, whose addresses are ``starts``. Row ``(a << bits) + i`` is entry i
 of array a.
@@ -18,10 +20,14 @@ from numba.extending import intrinsic
 from dask_graphgpu.kernels.compile import inner, jit
 from dask_graphgpu.kernels.cpu.prefetch import prefetch, prefetch_at
 
-BYTES = np.uint64(32)
-FIRST, LAST, ADDRESS, LENGTH = map(np.uint64, range(4))
+WORDS = 3  # of an entry
+_BYTES = np.uint64(8 * WORDS)
+FIRST, LAST, _REST = map(np.uint64, range(WORDS))
 
 SHORT = np.uint64(16)  # bytes that the words hold
+LONG = np.uint64(0xFFFF)  # bytes from which on a length stands before the string
+_ADDRESS = np.uint64(0xFFFFFFFFFFFF)
+_LENGTH = np.uint64(48)
 _EIGHT = np.uint64(8)
 _BYTE = np.uint64(255)
 _ONE = np.uint64(1)
@@ -136,13 +142,28 @@ def same_middle(a, b, length):
 def entry(starts, bits, row):
     """Where the entry of a row is."""
     within = (_ONE << bits) - _ONE
-    return starts[np.uint64(row) >> bits] + BYTES * (np.uint64(row) & within)
+    return starts[np.uint64(row) >> bits] + _BYTES * (np.uint64(row) & within)
+
+
+@inner
+def fill(at, head, tail, address, length):
+    """Write the entry of a string at an address."""
+    store64(at + _EIGHT * FIRST, head)
+    store64(at + _EIGHT * LAST, tail)
+    store64(at + _EIGHT * _REST, min(length, LONG) << _LENGTH | address)
 
 
 @inner
 def length_of(at):
     """How long a string is, of the address of its entry."""
-    return load64(at + _EIGHT * LENGTH)
+    length = load64(at + _EIGHT * _REST) >> _LENGTH
+    return length if length < LONG else load64(address_of(at) - _EIGHT)
+
+
+@inner
+def address_of(at):
+    """Where a string that its entry does not hold is, of the address of its entry."""
+    return load64(at + _EIGHT * _REST) & _ADDRESS
 
 
 @inner
@@ -156,7 +177,7 @@ def ordered_word(at, skipped):
     rest = length - skipped
     if length <= SHORT:
         return _turned(load64(at + _EIGHT * LAST) >> _EIGHT * (_EIGHT - rest))
-    address = load64(at + _EIGHT * ADDRESS)
+    address = address_of(at)
     if rest >= _EIGHT:
         return _turned(load64(address + skipped))
     return _turned(load64(address + length - _EIGHT) >> _EIGHT * (_EIGHT - rest))
@@ -191,7 +212,7 @@ def copy(lo, hi, rows, starts, bits, first, offsets, data):
             continue
         store64(out, word)
         if length > SHORT:
-            address, done = load64(at + _EIGHT * ADDRESS), _EIGHT
+            address, done = address_of(at), _EIGHT
             while done + _EIGHT < length:
                 store64(out + done, load64(address + done))
                 done += _EIGHT

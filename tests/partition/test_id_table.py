@@ -141,6 +141,13 @@ def test_zero_bytes_up_to_a_long_end(few):
     assert table.to_pylist() == sorted(texts)
 
 
+def test_lengths_that_an_entry_has_no_room_for(few):
+    """From 65,535 bytes on they stand before the string; some begin and end as others do."""
+    lengths = [16, 17, 65_533, 65_534, 65_535, 65_536, 70_000, 140_000]
+    texts = ["eight ch" + "m" * (n - 16) + "and here" for n in lengths]
+    check([texts, [*texts[::-1], "short"], ["m" * 65_535]], pa.large_string())
+
+
 def test_memory_that_runs_out_while_a_shard_grows(monkeypatch):
     """The table is as before, and other threads go on with it."""
     table = id_table.IdTable(10, pa.int64())
