@@ -28,6 +28,7 @@ from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.paged import limits as paged_limits
 from dask_graphgpu.partition.paged.limits import Limits
 from dask_graphgpu.partition.partition import Partition
+from dask_graphgpu.partition.repeats import Repeats
 from dask_graphgpu.partition.weight_fault import WeightFault
 from dask_graphgpu.stages import Stage
 
@@ -291,8 +292,11 @@ def read_parquet_edges(
     carried: tuple[str, ...],
     *,
     told: bool = True,
-) -> list[EdgeChunk]:
+    repeats: Repeats | None = None,
+) -> list[Any]:
     """Edges of Parquet files, read on the threads; ``columns`` are those of the frame, ``told`` as of `Stage`.
+
+    Each an `EdgeChunk`, or with ``repeats``, as `read_edges` has it, `UncodedEdges`.
 
     Of files without rows one chunk without edges, which says what they would carry.
     """
@@ -304,11 +308,11 @@ def read_parquet_edges(
     table = IdTable(expected, id_type(schema.ids[0])) if len(schema.ids) == 1 else None
     columnwise = len(pieces) < num_threads()  # else threads have row groups enough
 
-    def read(lo: int, hi: int) -> list[tuple[EdgeChunk, str]]:
+    def read(lo: int, hi: int) -> list[tuple[Any, str]]:
         made = []
         for piece in pieces[lo:hi]:
             for frame, where in parquet.read_pieces(piece, columns, strings, threads=columnwise):
-                made.append((read_edges(frame, schema, carried, where, table), where))
+                made.append((read_edges(frame, schema, carried, where, table, repeats), where))
             stage.step()
         return made
 

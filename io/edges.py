@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any, overload
 
 import numpy as np
 import pandas as pd
@@ -29,10 +30,32 @@ from dask_graphgpu.io.schema import (
 )
 from dask_graphgpu.io.times import is_time
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
-from dask_graphgpu.partition.chunk import EdgeChunk
+from dask_graphgpu.partition.chunk import EdgeChunk, UncodedEdges
 from dask_graphgpu.partition.distinct import distinct
 from dask_graphgpu.partition.id_table import IdTable
 from dask_graphgpu.partition.ids import Names, common_type, distinct_rows
+from dask_graphgpu.partition.repeats import Repeats
+
+
+@overload
+def read_edges(
+    frame: pd.DataFrame,
+    schema: EdgeSchema,
+    columns: Sequence[str],
+    where: str,
+    table: IdTable | None = None,
+) -> EdgeChunk: ...
+
+
+@overload
+def read_edges(
+    frame: pd.DataFrame,
+    schema: EdgeSchema,
+    columns: Sequence[str],
+    where: str,
+    table: IdTable | None,
+    repeats: Repeats | None,
+) -> EdgeChunk | UncodedEdges: ...
 
 
 def read_edges(
@@ -41,7 +64,8 @@ def read_edges(
     columns: Sequence[str],
     where: str,
     table: IdTable | None = None,
-) -> EdgeChunk:
+    repeats: Repeats | None = None,
+) -> EdgeChunk | UncodedEdges:
     """Check a partition of the edge frame and encode its ids.
 
     Parameters
@@ -53,6 +77,8 @@ def read_edges(
     table
         Of the ids of several partitions in one column: where these are not coded by their distance, codes are its
         own, and `named` gives the chunk its names.
+    repeats
+        Of these ids: as long as they are few, strings stay as they are.
 
     Raises
     ------
@@ -73,8 +99,12 @@ def read_edges(
         [id_array(frame[name], name, where, declared[name]) for name in side]
         for side in (schema.source, schema.destination)
     )
-    (source_codes, destination_codes), ids = encode([source, destination], table)
-    check_text(ids.table or (), _text_of(schema), where)
+    uncoded = repeats is not None and repeats.are_few(source[0], destination[0])
+    if uncoded:
+        check_text((source[0], destination[0]), _text_of(schema), where)
+    else:
+        (source_codes, destination_codes), ids = encode([source, destination], table)
+        check_text(ids.table or (), _text_of(schema), where)
     carried, fault = {}, None
     for name in columns:
         column = schema.weight if name == "weight" else name
@@ -89,12 +119,12 @@ def read_edges(
         instead = OR_NO_WEIGHTS if column == schema.weight else ""
         carried[name] = number_array(*given, instead)
     read = began, time.time()
+    if uncoded:
+        return UncodedEdges(source[0], destination[0], carried, fault, read)
     return EdgeChunk(source_codes, destination_codes, ids, carried, fault, read)
 
 
-def named(
-    read: Sequence[tuple[EdgeChunk, str]], table: IdTable, schema: EdgeSchema
-) -> list[EdgeChunk]:
+def named(read: Sequence[tuple[Any, str]], table: IdTable, schema: EdgeSchema) -> list[Any]:
     """Chunks, and where each comes from: those with codes of the table get names, its ids in ascending order.
 
     Raises

@@ -36,6 +36,7 @@ from dask_graphgpu.partition.device.memory import has_room, told, use_pool
 from dask_graphgpu.partition.distinct import distinct
 from dask_graphgpu.partition.empty import EmptyPartition, built
 from dask_graphgpu.partition.layout import Layout
+from dask_graphgpu.partition.repeats import Repeats
 from dask_graphgpu.partition.result_rows import first_of_each
 from dask_graphgpu.report import Advance, Report, Split
 from dask_graphgpu.store.plan import Layers, RankShare
@@ -107,17 +108,18 @@ def build_share(
     if recipe.saved is not None:
         return _opened_share(ranks, recipe)
     if recipe.pieces is not None:
-        mine = deal_rows(ranks, recipe.pieces)
-        chunks = read_parquet_edges(
-            mine, recipe.columns, recipe.schema, recipe.carried, told=ranks.rank == 0
-        )
+        mine, rows = deal_rows(ranks, recipe.pieces)
+        given = mine, recipe.columns, recipe.schema, recipe.carried
+        alone = ranks.size == 1 or len(recipe.schema.ids) > 1
+        repeats = None if alone else Repeats(2 * rows)
+        chunks = read_parquet_edges(*given, told=ranks.rank == 0, repeats=repeats)
     relay = Relay(ranks.rank, ranks.size)
-    given = chunks, vertices, recipe.layout, recipe.partitioner
+    known = chunks, vertices, recipe.layout, recipe.partitioner
     with relay.to(ranks):
         if not recipe.schema.on_device:
-            return Share(relay, built(build, relay, *given))
+            return Share(relay, built(build, relay, *known))
         with _on_device("gpu", device), linked(relay) as link:
-            return Share(relay, built(build, relay, *given, link=link))
+            return Share(relay, built(build, relay, *known, link=link))
 
 
 def _opened_share(ranks: Ranks, recipe: Recipe) -> Share:
@@ -148,8 +150,8 @@ def linked(ranks: Ranks) -> Iterator[Any]:
     link.close()
 
 
-def deal_rows(ranks: Ranks, found: Sequence[parquet.Piece]) -> list[parquet.Piece]:
-    """The part of Parquet files that this rank reads: row groups in a row, as many rows everywhere.
+def deal_rows(ranks: Ranks, found: Sequence[parquet.Piece]) -> tuple[list[parquet.Piece], int]:
+    """The part of Parquet files that this rank reads, and its rows: row groups in a row, as many rows everywhere.
 
     Collective: each rank reads the footers of its part of the files only.
     """
@@ -163,10 +165,11 @@ def deal_rows(ranks: Ranks, found: Sequence[parquet.Piece]) -> list[parquet.Piec
     middle = 2 * np.cumsum(rows) - rows  # doubled, so as to stay whole
     owner = middle * ranks.size // max(2 * int(rows.sum()), 1)
     own = table[np.minimum(owner, ranks.size - 1) == ranks.rank]
-    return [
+    pieces = [
         replace(found[file], row_groups=tuple(int(group) for group in own[own[:, 0] == file, 1]))
         for file in distinct(own[:, 0]).tolist()
     ]
+    return pieces, int(own[:, 2].sum())
 
 
 def size_of(share: Share) -> BuiltGraph:

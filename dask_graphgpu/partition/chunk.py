@@ -44,6 +44,25 @@ class EdgeChunk:
 
 
 @dataclass(frozen=True, eq=False)
+class UncodedEdges:
+    """Edges whose ends are strings as they were read, without nulls; otherwise as `EdgeChunk`."""
+
+    source: pa.Array
+    destination: pa.Array
+    columns: dict[str, np.ndarray] = field(default_factory=dict)
+    fault: WeightFault | None = None
+    read: tuple[float, float] | None = None
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    @property
+    def names(self) -> Names:
+        """No table: the ids stand in the edges."""
+        return Names((self.source.type,), 0, table=())
+
+
+@dataclass(frozen=True, eq=False)
 class VertexChunk:
     """Rows of the vertices frame: codes into ``names``, columns, and which of their rows are null.
 

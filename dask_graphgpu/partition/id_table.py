@@ -54,6 +54,16 @@ def _sorted_integers(parts: Sequence[pa.Array], kind: Any) -> tuple[list[np.ndar
     return np.split(places.astype(np.uint32), cuts), pa.array(distinct, kind)
 
 
+def hashes(strings: pa.Array) -> np.ndarray:
+    """The hashes, uint64, of up to 131,072 large strings."""
+    n = len(strings)
+    made, dealt = np.empty((2, n), np.uint64)
+    if n:
+        unused = np.empty(3, np.int64), dealt, np.empty(n, np.uint32)
+        kernels.string_table.deal(0, n, *buffers(strings), np.uint64(63), made, *unused)
+    return made
+
+
 class IdTable:
     """The distinct ids, strings or integers, of arrays that several threads bring, each with a code.
 
@@ -102,6 +112,14 @@ class IdTable:
             for_blocks(self._enter_integers, cuts, np.asarray(ids), codes)
         else:
             for_blocks(self._enter, cuts, *buffers(ids), codes)
+        return codes
+
+    def codes_of_texts(self, offsets: np.ndarray, text: np.ndarray) -> np.ndarray:
+        """`codes` of strings that lie one after the other in ``text``, uint8: where each starts, and the last ends."""
+        codes = np.empty(len(offsets) - 1, np.uint32)
+        if len(codes):
+            cuts = np.append(np.arange(0, len(codes), _AT_ONCE), len(codes))
+            for_blocks(self._enter, cuts, offsets, text.ctypes.data, codes)
         return codes
 
     def _enter_integers(self, lo: int, hi: int, values: np.ndarray, codes: np.ndarray) -> None:

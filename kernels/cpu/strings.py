@@ -78,7 +78,7 @@ _store8, store64 = _store(8), _store(64)
 
 
 @intrinsic
-def _turned(typingctx, word):
+def turned(typingctx, word):
     """A uint64 with its bytes in the opposite order."""
     if word != types.uint64:
         raise TypingError(f"a word is a uint64, not {word}.")
@@ -108,6 +108,18 @@ def first_word(address, length):
 def last_word(address, length):
     """The last eight bytes of a string, 0 of fewer."""
     return load64(address + length - _EIGHT) if length >= _EIGHT else np.uint64(0)
+
+
+@inner
+def copy_string(address, length, to):
+    """Write a string somewhere, and nothing behind it."""
+    done = np.uint64(0)
+    while done + _EIGHT <= length:
+        store64(to + done, load64(address + done))
+        done += _EIGHT
+    while done < length:
+        _store8(to + done, _load8(address + done))
+        done += _ONE
 
 
 @inner
@@ -173,14 +185,14 @@ def ordered_word(at, skipped):
     if skipped >= length:
         return np.uint64(0)
     if skipped == 0:
-        return _turned(load64(at))
+        return turned(load64(at))
     rest = length - skipped
     if length <= SHORT:
-        return _turned(load64(at + _EIGHT * LAST) >> _EIGHT * (_EIGHT - rest))
+        return turned(load64(at + _EIGHT * LAST) >> _EIGHT * (_EIGHT - rest))
     address = address_of(at)
     if rest >= _EIGHT:
-        return _turned(load64(address + skipped))
-    return _turned(load64(address + length - _EIGHT) >> _EIGHT * (_EIGHT - rest))
+        return turned(load64(address + skipped))
+    return turned(load64(address + length - _EIGHT) >> _EIGHT * (_EIGHT - rest))
 
 
 @jit
@@ -241,13 +253,6 @@ def gather(lo, hi, places, offsets, data, first, to_offsets, to_data):
             prefetch_at(np.uint64(data) + np.uint64(offsets[places[i + _AHEAD // 2]]))
         address = np.uint64(data) + np.uint64(offsets[places[i]])
         length = np.uint64(offsets[places[i] + 1] - offsets[places[i]])
-        out = np.uint64(to_data) + begin
         to_offsets[i] = begin
+        copy_string(address, length, np.uint64(to_data) + begin)
         begin += length
-        done = np.uint64(0)
-        while done + _EIGHT <= length:
-            store64(out + done, load64(address + done))
-            done += _EIGHT
-        while done < length:
-            _store8(out + done, _load8(address + done))
-            done += _ONE

@@ -146,10 +146,11 @@ def sent_by_dask(dask_worker):
 def test_row_groups_are_dealt_evenly(folder, size):
     found = parquet.pieces(dd.read_parquet(folder))
     dealt = run_local(size, lambda ranks: deal_rows(ranks, found))
-    rows = [parquet.num_rows(pieces) for pieces in dealt]
+    rows = [parquet.num_rows(pieces) for pieces, _ in dealt]
+    assert rows == [number for _, number in dealt]
     assert sum(rows) == 4000
     assert max(rows) - min(rows) <= 2 * 150
-    groups = [(p.path, g) for pieces in dealt for p in pieces for g in p.row_groups]
+    groups = [(p.path, g) for pieces, _ in dealt for p in pieces for g in p.row_groups]
     assert groups == sorted(groups)
     assert len(set(groups)) == len(groups) == 4 * 7
 

@@ -17,7 +17,7 @@ from dask_graphgpu.partition.device.csr import Pairs, from_pairs, mirror_sum
 from dask_graphgpu.partition.device.host import as_given_on_host, to_new_memory
 from dask_graphgpu.partition.device.masks import count_true
 from dask_graphgpu.partition.device.undirected import undirected
-from dask_graphgpu.partition.ranks.local import Ghosts
+from dask_graphgpu.partition.ranks.ghosts import Ghosts
 from dask_graphgpu.partition.ranks.numbering import EdgeRun
 from dask_graphgpu.partition.ranks.on_host import OnHost
 from dask_graphgpu.partition.ranks.shuffle import Entries, Tables, ends_of

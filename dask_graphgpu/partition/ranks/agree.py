@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from dask_graphgpu.exchange.ranks import Ranks
-from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk
+from dask_graphgpu.partition.chunk import EdgeChunk, UncodedEdges, VertexChunk
 from dask_graphgpu.partition.empty import NoVertices
 from dask_graphgpu.partition.ids import Names, common_type
 from dask_graphgpu.partition.weight_fault import WeightFault
@@ -34,6 +34,8 @@ class Agreed:
         Least id and one more than the greatest where all names are ranges of integers.
     fault : WeightFault or None
         What is wrong with the weights.
+    uncoded : bool
+        Whether some edges have strings that no table has been made of.
     """
 
     types: tuple[pa.DataType, ...]
@@ -44,6 +46,7 @@ class Agreed:
     chunks: int
     span: tuple[int, int] | None
     fault: WeightFault | None
+    uncoded: bool = False
 
     @property
     def occurrences(self) -> int:
@@ -51,7 +54,9 @@ class Agreed:
         return 2 * self.num_rows + self.num_vertex_rows
 
 
-def agree(ranks: Ranks, edges: Sequence[EdgeChunk], vertices: Sequence[VertexChunk]) -> Agreed:
+def agree(
+    ranks: Ranks, edges: Sequence[EdgeChunk | UncodedEdges], vertices: Sequence[VertexChunk]
+) -> Agreed:
     """Tell all ranks what this one's chunks are, and find what fits all. Collective.
 
     Chunks without rows say nothing, as readers give them any types; but when no edge stands
@@ -88,10 +93,11 @@ def agree(ranks: Ranks, edges: Sequence[EdgeChunk], vertices: Sequence[VertexChu
         sum(each["chunks"] for each in given),
         span,
         WeightFault.worst(each["fault"] and WeightFault(*each["fault"]) for each in given),
+        any(each["uncoded"] for each in given),
     )
 
 
-def _told(edges: Sequence[EdgeChunk], vertices: Sequence[VertexChunk]) -> bytes:
+def _told(edges: Sequence[EdgeChunk | UncodedEdges], vertices: Sequence[VertexChunk]) -> bytes:
     """What one rank says, as JSON: whole numbers of any size, and types by their names."""
     full = [chunk for chunk in edges if len(chunk)]
     full_vertices = [chunk for chunk in vertices if len(chunk)]
@@ -108,6 +114,7 @@ def _told(edges: Sequence[EdgeChunk], vertices: Sequence[VertexChunk]) -> bytes:
         "chunks": len(full),
         "span": _span(names),
         "fault": fault and (fault.message, fault.lost),
+        "uncoded": any(isinstance(chunk, UncodedEdges) for chunk in full),
     }
     return json.dumps(told).encode()
 

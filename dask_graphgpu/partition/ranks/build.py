@@ -40,7 +40,7 @@ _DUPLICATIONS = ("neighbours", "all")
 
 def build(
     ranks: Ranks,
-    chunks: list[EdgeChunk],
+    chunks: list[Any],
     vertices: Sequence[VertexChunk],
     layout: Layout,
     partitioner: str | Callable[..., Any] = "balanced",
@@ -49,10 +49,10 @@ def build(
 ) -> RankPartition:
     """Number the vertices of all ranks, give them owners, and bring them their edges. Collective.
 
-    The list of chunks, of which a rank may have none, is emptied. Numbers do not depend on how
-    chunks are dealt to ranks. Cost: the codes are passed over about four times, every edge travels
-    once to the owner of each end whose rows hold it, and is sorted there as by
-    `dask_graphgpu.partition.build.build`.
+    The list of chunks, `EdgeChunk` or `UncodedEdges`, of which a rank may have none, is emptied.
+    Numbers do not depend on how chunks are dealt to ranks. Cost: the codes are passed over about four
+    times, every edge travels once to the owner of each end whose rows hold it, and is sorted there as
+    by `dask_graphgpu.partition.build.build`.
 
     Parameters
     ----------

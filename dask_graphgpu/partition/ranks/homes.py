@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphgpu.exchange.ranks import Ranks
+from dask_graphgpu.partition.build import dense_dtype
 
 # Rows that a rank sends in one message round, to all ranks together: enough that a round costs more
 # than its messages, little beside the graph.
@@ -30,6 +31,17 @@ class Homes:
     ranks: Ranks
     starts: np.ndarray
     dtype: np.dtype[Any]
+
+    @classmethod
+    def of(cls, ranks: Ranks, counts: Sequence[int]) -> Homes:
+        """Those that are home to so many vertices each."""
+        starts = np.append(0, np.cumsum(counts)).astype(np.int64)
+        return cls(ranks, starts, np.dtype(dense_dtype(int(starts[-1]))))
+
+    @classmethod
+    def agreed(cls, ranks: Ranks, num_here: int) -> Homes:
+        """Those of which this rank is home to so many. Collective."""
+        return cls.of(ranks, ranks.scalars([num_here])[:, 0].tolist())
 
     def __len__(self) -> int:
         """Vertices of the whole graph."""

@@ -14,8 +14,8 @@ from dask_graphgpu.partition.device.memory import has_room
 from dask_graphgpu.partition.distinct import distinct_vertices
 from dask_graphgpu.partition.ids import VertexIds, common_type, composite, unknown_vertex
 from dask_graphgpu.partition.ranks.homes import Homes, rounds
-from dask_graphgpu.partition.ranks.numbering import cuts_of
 from dask_graphgpu.partition.ranks.places import Places
+from dask_graphgpu.partition.ranks.splits import cuts_of
 from dask_graphgpu.partition.ranks.wire import tables_to_all
 from dask_graphgpu.partition.string_entries import taken
 

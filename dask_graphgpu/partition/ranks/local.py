@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dask_graphgpu.exchange.border import Border
 from dask_graphgpu.exchange.ranks import Ranks
-from dask_graphgpu.kernels import cpu as kernels
-from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
+from dask_graphgpu.partition.ranks.ghosts import Ghosts
 from dask_graphgpu.partition.ranks.homes import PIECE
 from dask_graphgpu.partition.ranks.places import Places
 from dask_graphgpu.partition.ranks.shuffle import Entries
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.ranks.on_host import OnHost
-
-_WORDS = 1 << 14  # of a bitmap that are looked at in one go
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +50,11 @@ def localize(
         Whether every remote vertex is a ghost, seen or not.
     """
     dtype = places.own.dtype
-    ghosts = Ghosts.of(ranks.rank, places.bounds, ways, everything, passes)
-    passes.to_local(ghosts, [entries.neighbours for entries in ways])
+    own, total = places.bounds[ranks.rank : ranks.rank + 2], int(places.bounds[-1])
+    neighbours = [entries.neighbours for entries in ways]
+    ghosts = Ghosts.of(own, total, None if everything else neighbours, passes)
+    passes.to_local(ghosts, neighbours)
+    del neighbours
     found = ghosts.places(dtype)
     cuts = np.searchsorted(found, places.bounds.astype(np.uint64))
     for part, first in zip(np.split(found, cuts[1:-1]), places.bounds[:-1], strict=True):
@@ -77,52 +77,3 @@ def _numbers(border: Border, own: np.ndarray) -> np.ndarray:
         for ghost, part in zip(border.ghosts.tolist(), ranks.all_to_all(sent), strict=False):
             numbers[ghost + first : ghost + first + len(part)] = part
     return numbers
-
-
-@dataclass(frozen=True, eq=False)
-class Ghosts:
-    """The ghosts of a rank, as a bitmap over places.
-
-    ``first`` and ``last`` are the rank's own places, ``before`` the ghosts in the words before each,
-    ``number`` all of them.
-    """
-
-    first: np.uint64
-    last: np.uint64
-    words: np.ndarray
-    before: np.ndarray
-    number: int
-
-    @classmethod
-    def of(
-        cls,
-        rank: int,
-        bounds: np.ndarray,
-        ways: Sequence[Entries],
-        everything: bool,
-        passes: OnHost,
-    ) -> Ghosts:
-
-        total = int(bounds[-1])
-        first, last = bounds[rank : rank + 2].astype(np.uint64)
-        if everything:
-            bits = np.ones(-(-total // 64) * 64, bool)
-            bits[total:] = bits[int(first) : int(last)] = False
-            words = np.packbits(bits, bitorder="little").view("<u8").astype(np.uint64, copy=False)
-        else:
-            words = passes.remote([entries.neighbours for entries in ways], first, last, total)
-        counts = np.empty(len(words), np.int64)
-        for_blocks(kernels.shuffle.count_words, even_blocks(len(words)), words, counts)
-        before = np.cumsum(counts) - counts
-        return cls(first, last, words, before, int(counts.sum()))
-
-    def places(self, dtype: np.dtype[Any]) -> np.ndarray:
-        """The places of the ghosts, ascending."""
-        found = np.empty(self.number, dtype)
-        upto = 0
-        for lo in range(0, len(self.words), _WORDS):  # a byte a vertex is not to outweigh the edges
-            words = self.words[lo : lo + _WORDS].astype("<u8", copy=False)
-            here = np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little"))
-            found[upto : upto + len(here)] = here + 64 * lo
-            upto += len(here)
-        return found

@@ -13,13 +13,15 @@ import pyarrow as pa
 from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
-from dask_graphgpu.partition.build import dense_dtype
-from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk, to_host
+from dask_graphgpu.partition.chunk import EdgeChunk, UncodedEdges, VertexChunk, to_host
 from dask_graphgpu.partition.device.arrays import choose
-from dask_graphgpu.partition.ids import Names, bisect, composite, shift_range
+from dask_graphgpu.partition.ids import Names, composite, shift_range
 from dask_graphgpu.partition.ranks.agree import Agreed
+from dask_graphgpu.partition.ranks.ghosts import Ghosts
 from dask_graphgpu.partition.ranks.homes import Homes
 from dask_graphgpu.partition.ranks.merging import merged
+from dask_graphgpu.partition.ranks.splits import cuts_of, splits_of
+from dask_graphgpu.partition.ranks.uncoded import number_at_homes
 from dask_graphgpu.partition.ranks.wire import tables_to_all
 
 if TYPE_CHECKING:
@@ -28,8 +30,6 @@ if TYPE_CHECKING:
 # Integers are numbered through a table over their range when that is at most this many times the
 # edge ends of a rank: every rank holds such a table, which is not to outweigh its edges.
 _SPARSE = 2
-# Ids that a rank shows for the ranges of the homes to be cut: 1/256 is how far these may differ.
-_SAMPLES = 256
 # Ids of one column that are merged: for fewer, what merges them is not worth compiling.
 _MANY = 1 << 16
 
@@ -107,12 +107,12 @@ def in_range(agreed: Agreed, size: int) -> bool:
 
 def number(
     ranks: Ranks,
-    chunks: list[EdgeChunk],
+    chunks: list[Any],
     vertices: Sequence[VertexChunk],
     agreed: Agreed,
     passes: OnHost,
 ) -> Numbered:
-    """Number the ids of all ranks. Collective; ``chunks`` is emptied.
+    """Number the ids of all ranks. Collective; ``chunks``, `EdgeChunk` or `UncodedEdges`, is emptied.
 
     The numbers are the same however the chunks are dealt to ranks. Cost: a pass over the codes; of
     integers in a narrow range two bits of it a rank on the wire, of any others the distinct ids of
@@ -121,6 +121,8 @@ def number(
     vertices = [chunk for chunk in vertices if len(chunk)]
     edges = [chunk for chunk in chunks if len(chunk)]
     chunks.clear()
+    if agreed.uncoded:
+        return _number_at_homes(ranks, edges, vertices, agreed.types, passes)
     if agreed.span is not None and in_range(agreed, ranks.size):
         return _number_range(ranks, edges, vertices, agreed.span, agreed.types[0], passes)
     return _number_sorted(ranks, edges, vertices, agreed.types)
@@ -161,8 +163,8 @@ def _number_range(
             for bits, (lo, hi) in zip(ranks.all_gather(here), pairwise(cuts), strict=True)
         ]
     ).view(bool)
-    starts = _starts([int(np.count_nonzero(everywhere[lo:hi])) for lo, hi in pairwise(cuts)])
-    homes = Homes(ranks, starts, np.dtype(dense_dtype(int(starts[-1]))))
+    counts = [int(np.count_nonzero(everywhere[lo:hi])) for lo, hi in pairwise(cuts)]
+    homes = Homes.of(ranks, counts)
     own = slice(*cuts[ranks.rank : ranks.rank + 2])
     ids = shift_range(everywhere[own], first + own.start, kind)
     here_too = passes.at_work(present)
@@ -200,9 +202,55 @@ def _number_sorted(
         rows.append(VertexRun(vertex, codes, vertex_chunk))
     distinct, tables = listed.united()
     del listed
-    splits = _splits(ranks, distinct)
+    splits = splits_of(ranks, distinct)
     ids, homes, numbers = _at_homes(ranks, distinct, splits)
     return Numbered(homes, ids, splits, numbers, tables, runs, rows)
+
+
+def _number_at_homes(
+    ranks: Ranks,
+    edges: list[EdgeChunk | UncodedEdges],
+    vertices: Sequence[VertexChunk],
+    types: tuple[pa.DataType, ...],
+    passes: OnHost,
+) -> Numbered:
+    """`number` for strings of which some have no codes yet."""
+    listed, strings, rows = _Listed(types), [], []
+    coded: list[EdgeRun | None] = []  # in the order of the edges
+    columns: list[dict[str, np.ndarray]] = []
+    edges.reverse()
+    while edges:
+        chunk = edges.pop()
+        if isinstance(chunk, UncodedEdges):
+            strings += [chunk.source, chunk.destination]
+            coded.append(None)
+        else:
+            (source, destination), codes = listed.add(
+                chunk.names, [chunk.source, chunk.destination]
+            )
+            coded.append(EdgeRun(source, destination, codes, chunk.columns))
+        columns.append(chunk.columns)
+        del chunk
+    for vertex_chunk in vertices:
+        (vertex,), codes = listed.add(vertex_chunk.names, [vertex_chunk.vertex])
+        rows.append(VertexRun(vertex, codes, vertex_chunk))
+    (distinct,), tables = listed.united()
+    strings.append(distinct)
+    del listed, distinct
+    made = number_at_homes(ranks, strings)
+    here = Ghosts.of(np.zeros(2), len(made.homes), made.numbers, passes)
+    passes.to_local(here, made.numbers)  # all numbers are as those of others
+    numbers = here.places(made.homes.dtype)
+    places_of_table = made.numbers.pop()
+    tables = [places_of_table.take(table) for table in tables]
+    themselves = Codes(len(tables), slice(None))
+    tables.append(np.arange(len(numbers), dtype=made.homes.dtype))
+    ends = iter(made.numbers)
+    runs = [
+        EdgeRun(next(ends), next(ends), themselves, carried) if run is None else run
+        for run, carried in zip(coded, columns, strict=True)
+    ]
+    return Numbered(made.homes, [made.ids], made.splits, numbers, tables, runs, rows)
 
 
 class _Listed:
@@ -251,21 +299,9 @@ def _at_homes(
     else:
         ids, rows = composite(columns)
     del received, columns
-    starts = _starts(ranks.scalars([len(ids[0])])[:, 0])
-    homes = Homes(ranks, starts, np.dtype(dense_dtype(int(starts[-1]))))
+    homes = Homes.agreed(ranks, len(ids[0]))
     replies = [row.astype(homes.dtype) + homes.dtype.type(homes.first) for row in rows]
     return ids, homes, np.concatenate(ranks.all_to_all(replies))
-
-
-def _splits(ranks: Ranks, distinct: Sequence[pa.Array]) -> list[tuple[Any, ...]]:
-    """Ids that cut those of all ranks into about equal parts, the same on every rank."""
-    total = int(ranks.sum(len(distinct[0])))
-    step = max(total // (_SAMPLES * ranks.size), 1)
-    shown = pa.array(np.arange(step // 2, len(distinct[0]), step))
-    samples = tables_to_all(ranks, [[column.take(shown) for column in distinct]] * ranks.size)
-    ids, _ = composite([[table[k] for table in samples] for k in range(len(distinct))])
-    places = [len(ids[0]) * h // ranks.size for h in range(1, ranks.size)]
-    return [tuple(column[place].as_py() for column in ids) for place in places]
 
 
 def numbered_rows(ranks: Ranks, table: Sequence[pa.Array]) -> tuple[np.ndarray, int]:
@@ -276,25 +312,5 @@ def numbered_rows(ranks: Ranks, table: Sequence[pa.Array]) -> tuple[np.ndarray, 
     if not ranks.sum(len(table[0])):
         return np.empty(0, np.int64), 0
     distinct, (codes,) = composite([[column] for column in table])
-    _, homes, numbers = _at_homes(ranks, distinct, _splits(ranks, distinct))
+    _, homes, numbers = _at_homes(ranks, distinct, splits_of(ranks, distinct))
     return numbers.astype(np.int64).take(codes), len(homes)
-
-
-def cuts_of(columns: Sequence[pa.Array], splits: Sequence[tuple[Any, ...]]) -> list[int]:
-    """Where the rows for each home start in ascending ids, and where they end."""
-    return [0, *(_below(columns, split) for split in splits), len(columns[0])]
-
-
-def _below(columns: Sequence[pa.Array], split: tuple[Any, ...]) -> int:
-    """How many of the ascending ids stand before another one."""
-    lo, hi = 0, len(columns[0])
-    for column, value in zip(columns, split, strict=True):
-        lo, hi = bisect(column, value, lo, hi, False), bisect(column, value, lo, hi, True)
-        if lo == hi:
-            break
-    return lo
-
-
-def _starts(counts: Any) -> np.ndarray:
-    """The first number of each home, and the number of vertices."""
-    return np.append(0, np.cumsum(counts)).astype(np.int64)

@@ -12,7 +12,7 @@ from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.as_given import AsGiven
 from dask_graphgpu.partition.csr import Adjacency, Coo, from_coo, mirror_sum
-from dask_graphgpu.partition.ranks.local import Ghosts
+from dask_graphgpu.partition.ranks.ghosts import Ghosts
 from dask_graphgpu.partition.ranks.numbering import EdgeRun
 from dask_graphgpu.partition.ranks.shuffle import Entries, Tables, shuffle
 from dask_graphgpu.partition.row_sort import each, num_blocks
