@@ -22,6 +22,7 @@ import numpy as np
 
 from dask_graphgpu.engine.state import Binding
 from dask_graphgpu.functions import INT64_MAX, parameters, plain
+from dask_graphgpu.partition.csr import Adjacency
 
 _SAMPLE = 512
 _LARGEST = float(np.finfo(np.float64).max)
@@ -129,13 +130,20 @@ def delta_of(mean: float, whole: bool, increments: float = _WIDTH) -> int | floa
 
 
 def mean_increment(
-    binding: Binding, state: Mapping[str, np.ndarray], degrees: Any, sent: Any
+    binding: Binding,
+    state: Mapping[str, np.ndarray],
+    degrees: Any,
+    sent: Any,
+    edges: Adjacency | None = None,
 ) -> tuple[float, int]:
     """How far the priorities of messages lie from their senders' on average, and of how many edges.
 
-    ``sent`` is the value that stands for all senders'; the rest as of `choose_delta`.
+    ``sent`` is the value that stands for all senders', ``edges`` some to take a sample of, default: all that are sent
+    over; the rest as of `choose_delta`.
     """
-    increments = _increments(binding, state, degrees, sent)
+    increments = _increments(
+        binding, state, degrees, sent, binding.send if edges is None else edges
+    )
     # Each is divided first, because their sum may be beyond the largest float.
     return sum(increment / len(increments) for increment in increments), len(increments)
 
@@ -174,13 +182,17 @@ def _priorities(binding: Binding) -> Callable[[Any], Any]:
 
 
 def _increments(
-    binding: Binding, state: Mapping[str, np.ndarray], degrees: Any, sent: Any
+    binding: Binding,
+    state: Mapping[str, np.ndarray],
+    degrees: Any,
+    sent: Any,
+    edges: Adjacency,
 ) -> list[float]:
     """How far the priorities of messages over a sample of edges lie from their sender's.
 
     Where senders' own priorities are infinite (widest paths), how far the messages lie apart.
     """
-    edges, program = binding.send, binding.program
+    program = binding.program
     if not edges.num_edges:
         return []
     priority_of = _priorities(binding)
@@ -188,7 +200,7 @@ def _increments(
     sample = np.linspace(0, edges.num_edges - 1, min(_SAMPLE, edges.num_edges)).astype(np.int64)
     names, columns = [], []
     for name in parameters(plain(program.compute, "compute"), "compute"):
-        column = _sampled(binding, state, degrees, sample, sent, name)
+        column = _sampled(binding, state, degrees, edges, sample, sent, name)
         if column is not None:
             names.append(name)
             columns.append(column)
@@ -212,12 +224,12 @@ def _sampled(
     binding: Binding,
     state: Mapping[str, np.ndarray],
     degrees: Any,
+    edges: Adjacency,
     sample: np.ndarray,
     sent: Any,
     name: str,
 ) -> list[Any] | None:
     """A parameter of compute for each edge of a sample; None: not known, it keeps its default."""
-    edges = binding.send
     once = {**binding.constants, "num_vertices": binding.view.graph_vertices}
     once[f"source_{binding.program.first}"] = sent
     if name == "weight" and edges.weight is None:

@@ -48,11 +48,16 @@ def up_to(cutoff: int | None, source: int, report: Report) -> RunOptions:
     return RunOptions(report=report, sources=source, max_supersteps=cutoff, exact_supersteps=True)
 
 
-def by_layers(
-    run: Callable[..., State], view: Any, source: int, cutoff: int | None, report: Report
+def in_place(
+    run: Callable[..., State],
+    view: Any,
+    source: int,
+    cutoff: int | None,
+    report: Report,
+    targets: Any = None,
 ) -> np.ndarray:
-    """Hops as an engine's ``run`` finds them in sweeps over layers, of those up to a cutoff."""
-    options = RunOptions(report=report, sources=source, cutoff=cutoff)
+    """Hops as an engine's ``run`` finds them in place, of those up to a cutoff: in sweeps where the view has layers."""
+    options = RunOptions(report=report, sources=source, cutoff=cutoff, targets=targets)
     return levels(run(PROGRAM, view, options))
 
 

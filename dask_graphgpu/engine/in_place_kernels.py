@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from enum import IntEnum
+
 from dask_graphgpu.engine.edge_kernels import over_frontier
 from dask_graphgpu.engine.expressions import call, number, run_names, shown
 from dask_graphgpu.engine.writer import Writer, indented
+
+
+class DUE(IntEnum):
+    """Whether a vertex is to send: not; once its row is at hand; once its priority is near; a message did not fit."""
+
+    NO, NEAR, FAR, UNSENT = range(4)
 
 
 def improve(writer: Writer, *, then: list[str], fail: str, atomic: bool) -> str:
@@ -89,6 +97,51 @@ return 0"""
     body = over_frontier(improve(writer, then=mark, fail="return 1", atomic=True))
     fixed = "lo, hi, frontier, ends, stamp, late, now, cutoff, offsets, neighbours"
     writer.kernel("relax_block", fixed, body)
+
+
+def write_relax_there(writer: Writer) -> None:
+    """``relax_there``: rounds over a queue in one call, until it is empty, along rows of which not all are at hand.
+
+    ``there`` says which are. Others that have to send become ``due`` as `DUE` says, and so do those of a priority
+    above ``limit``. Who has sent is not due, unless a message did not fit its type: that is an error if the value
+    does not improve any more.
+
+    Counts: queue length, stamp of the round, edges, rounds.
+    """
+    near = " and p <= limit" if writer.program.priority is not None else ""
+    then = [
+        f"if there[v] == 1{near}:",
+        "    if stamp[v] != now:",
+        "        stamp[v] = now",
+        "        queue[length] = v",
+        "        length += 1",
+        "else:",
+        f"    due[v] = {DUE.NEAR}",
+    ]
+    if near:
+        then[-1] += f" if p <= limit else {DUE.FAR}"
+    fail = f"due[u] = {DUE.UNSENT}; break"
+    body = f"""\
+count = counts[0]
+now = counts[1]
+while count > 0:
+    now += 1
+    length = 0
+    for i in range(count):
+        u = frontier[i]
+        due[u] = {DUE.NO}
+        begin = offsets[u]
+        end = offsets[u + ONE]
+        counts[2] += np.int64(end - begin)
+        for e in range(begin, end):
+{indented(improve(writer, then=then, fail=fail, atomic=False), 12)}
+    frontier, queue = queue, frontier
+    count = length
+    counts[3] += 1
+counts[1] = now
+return 0"""
+    fixed = "frontier, queue, there, due, stamp, late, counts, limit, cutoff, offsets, neighbours"
+    writer.kernel("relax_there", fixed, body)
 
 
 def write_sweep(writer: Writer) -> None:

@@ -24,6 +24,7 @@ from dask_graphgpu.engine.in_place_kernels import (
     write_layered,
     write_near_far,
     write_relax,
+    write_relax_there,
     write_sweep,
 )
 from dask_graphgpu.engine.state import Binding
@@ -120,6 +121,7 @@ def _write(writer: Writer) -> None:
         write_initial(writer, role, function)
     if program.in_place:
         write_relax(writer)
+        write_relax_there(writer)
         write_sweep(writer)
         write_layered(writer)
         if program.priority is not None:

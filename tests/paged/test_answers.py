@@ -169,11 +169,6 @@ def test_small_graphs_stay_in_memory(edges, limited):
         assert edges[:1000].graph().explain().disk_bytes is None
 
 
-def test_what_does_not_run_says_so(edges, limited):
-    with dask.config.set(limited), pytest.raises(EngineUnavailable, match="cutoff"):
-        edges.graph().sssp(source=3, cutoff=9)
-
-
 def test_push_and_order_and_engine(edges, limited):
     with dask.config.set(limited):
         with (

@@ -45,8 +45,8 @@ def bfs(
     Where the view has layers, it sweeps over them instead: once from their root, from other sources until levels are
     quiet; each rank over its own between two exchanges.
 
-    Edges on disk are gone over by a vertex program in supersteps, one a level, of the pages that have edges into
-    vertices of the next one; ``targets`` do not end it earlier.
+    Edges on disk are gone over by a vertex program in place, as far as the rows at hand lead. Where
+    ``graphgpu.direction`` has vertices pull, it runs in supersteps, one a level, and ``targets`` do not end it earlier.
 
     On ranks there is one exchange a level, in which new vertices are told to their owners or, by these, to the ranks
     that have edges from them. All ranks push, or all pull, by what the whole frontier has of edges [2]_. After some
@@ -54,7 +54,10 @@ def bfs(
     (``graphgpu.local-convergence``): an edge may be read more than once then.
     """
     if view.levels is not None:
-        return hops.by_layers(run, view, source, cutoff, report)
+        return hops.in_place(run, view, source, cutoff, report)
+    direction = configured_direction()
+    if view.paged and direction in ("auto", "push"):
+        return hops.in_place(run, view, source, cutoff, report, targets)
     if view.paged:
         steps = None if cutoff is None else int(cutoff)
         return hops.in_supersteps(run, hops.PROGRAM, view, source, steps, report)
@@ -63,7 +66,6 @@ def bfs(
     if targets is None:
         targets = np.empty(0, np.int64)
     search = Search(view, source, cutoff, targets, report)
-    direction = configured_direction()
     if direction == "pull":
         search.pull(int(view.out.degrees[source]), forever=True)
         return search.level

@@ -114,8 +114,16 @@ def _by_distance(
         number = np.array([np.count_nonzero(changed[: view.num_owned])])
         fresh, numbers = view.border.refresh([far, who], changed, number)
         if not numbers.sum():
-            return steps, read, overflows
+            break
         changed[:] = False
+    if overflows:
+        # Perhaps of a label that was less good than the last one: those that are left hand on once more.
+        more, overflows = kernels.nearest.spread_rows(
+            np.flatnonzero(who[:, 0] >= 0), rows.offsets, rows.neighbours, *_lengths(rows), labels.most,
+            labels.exact, far, who, changed,
+        )  # fmt: skip
+        read += more
+    return steps, read, bool(overflows)
 
 
 class _Heap:
@@ -159,4 +167,9 @@ def spread_over_pages(
     with Paged(rows_on_disk(rows), report) as passes:
         passes.require(far.nbytes + who.nbytes + due.nbytes, f"labels of {len(far):,} vertices")
         steps, read = passes.until_quiet(lambda lo, hi: due[lo:hi], hand_on)
+        if overflows[0]:
+            # Perhaps of a label that was less good than the last one: those that are left hand on once more.
+            due[:], overflows[0] = who[:, 0] >= 0, False
+            again = passes.until_quiet(lambda lo, hi: due[lo:hi], hand_on)
+            steps, read = steps + again[0], read + again[1]
     return steps, read, overflows[0]

@@ -48,9 +48,9 @@ def run(program: VertexProgram, view: AnyView, options: RunOptions) -> State:
     adjacencies at hand suggest; ``graphgpu.direction`` forces one where the program allows it. Where
     the view has layers, monotone programs sweep over them instead.
 
-    Of edges on disk all programs run in supersteps, and ``targets`` do not end a run earlier. Ranks exchange once a
-    superstep, and once more for an aggregate that reads another. In place each runs until nothing changes there before
-    they exchange, with ``graphgpu.local-convergence`` set to False one round.
+    Of edges on disk too; in place they go as far as the rows at hand lead before others are read (`paged.in_place`).
+    Ranks exchange once a superstep, and once more for an aggregate that reads another. In place each runs until nothing
+    changes there before they exchange, with ``graphgpu.local-convergence`` set to False one round.
     """
     if not isinstance(view, View):
         from dask_graphgpu.engine.ranks.toward import know_degrees, toward
@@ -61,13 +61,11 @@ def run(program: VertexProgram, view: AnyView, options: RunOptions) -> State:
         know_degrees(binding.view, program)
         return _on_ranks(program, whole, how, lowered)
     if view.paged:
-        from dask_graphgpu.engine.paged.synchronous import check_memory, check_options
+        from dask_graphgpu.engine.paged import programs
 
-        check_options(options)
+        return programs.run(program, view, options)
     binding = Binding(program, view, options.constants)
-    how = plan(binding, options, forced=view.paged)
-    if view.paged:
-        check_memory(binding, keeps=options.keeper is not None)
+    how = plan(binding, options)
     return run_lowered(how, lower(binding))
 
 
@@ -76,14 +74,9 @@ def run_lowered(how: Plan, lowered: Lowered) -> State:
     binding, options, places = how.binding, how.options, how.starts
     report, keeper = options.report, options.keeper
     arrays = Arrays(binding, lowered, places)
-    kept = _kept(binding.program, how, arrays)
+    kept = what_was_kept(binding.program, how, arrays)
     if not how.in_place:
-        edges = None
-        if binding.view.paged:
-            from dask_graphgpu.engine.paged.synchronous import EdgesOnDisk
-
-            edges = EdgesOnDisk(arrays, report, keeper)
-        return _in_supersteps(Synchronous(arrays, report, edges), how, kept)
+        return in_supersteps(Synchronous(arrays, report), how, kept)
     if kept is not None:
         places = resumed(arrays, kept)
     if binding.view.levels is not None:
@@ -101,9 +94,9 @@ def _on_ranks(program: VertexProgram, whole: RankView, how: Plan, lowered: Lower
 
     options, places = how.options, here(how.starts)
     arrays = Arrays(how.binding, lowered, places)
-    kept = _kept(program, how, arrays)
+    kept = what_was_kept(program, how, arrays)
     if not how.in_place:
-        return _in_supersteps(RankSynchronous(arrays, whole, options.report), how, kept)
+        return in_supersteps(RankSynchronous(arrays, whole, options.report), how, kept)
     if kept is not None:
         places = resumed(arrays, whole, kept)
     own = here(how.ends)
@@ -112,7 +105,7 @@ def _on_ranks(program: VertexProgram, whole: RankView, how: Plan, lowered: Lower
     return RankInPlace(arrays, whole, *given).run()
 
 
-def _kept(program: VertexProgram, how: Plan, arrays: Arrays) -> Kept | None:
+def what_was_kept(program: VertexProgram, how: Plan, arrays: Arrays) -> Kept | None:
     """What was kept of an earlier run that was the same, where there is something."""
     keeper, cutoff = how.options.keeper, how.options.cutoff
     if keeper is None:
@@ -120,7 +113,8 @@ def _kept(program: VertexProgram, how: Plan, arrays: Arrays) -> Kept | None:
     return begun(keeper, program, how.binding, arrays.state, how.in_place, cutoff)
 
 
-def _in_supersteps(engine: Synchronous, how: Plan, kept: Kept | None) -> State:
+def in_supersteps(engine: Synchronous, how: Plan, kept: Kept | None) -> State:
+    """Run a program in supersteps, from what was kept of it on where there is something."""
     keeper = how.options.keeper
     keeping = None if keeper is None else Keeping(engine, keeper, kept)
     return run_supersteps(how.binding, engine, engine.arrays.aggregates, how.options, keeping)

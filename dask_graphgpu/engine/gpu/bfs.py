@@ -55,7 +55,7 @@ def bfs(view: View, source: int, *, cutoff: int | None, targets: Any, report: Re
     layers, it sweeps over these; where the frontier is to notify who pulls, it is a vertex program in supersteps.
     """
     if view.levels is not None:
-        return hops.by_layers(run, view, source, cutoff, report)
+        return hops.in_place(run, view, source, cutoff, report)
     if configured_direction() == "notify-pull":
         return hops.in_supersteps(run, hops.LEVELS, view, source, cutoff, report)
     here = DeviceView.of(view)

@@ -15,7 +15,7 @@ from dask_graphgpu.engine.cpu.edges import rows_on_disk
 from dask_graphgpu.engine.cpu.merge_path import PART, Parts
 from dask_graphgpu.engine.cpu.synchronous import EdgesInMemory, Synchronous
 from dask_graphgpu.engine.keeping import Keeper
-from dask_graphgpu.engine.options import RunOptions, configured_direction
+from dask_graphgpu.engine.options import configured_direction
 from dask_graphgpu.engine.paged.mid_superstep import Halfway
 from dask_graphgpu.engine.paged.rates import rates_of
 from dask_graphgpu.engine.state import Binding
@@ -171,13 +171,8 @@ def _needed(spans: np.ndarray, marked: np.ndarray, parts: Parts, groups: np.ndar
     return chosen
 
 
-def check_options(options: RunOptions) -> None:
-    """Raise EngineUnavailable on ``cutoff``, and on ``graphgpu.direction`` "push"."""
-    if options.cutoff is not None:
-        raise EngineUnavailable(
-            "cutoff= is of runs in place, and the edges of this graph lie in pages on disk, where "
-            "programs run in supersteps: leave it out, or raise graphgpu.host-memory-limit"
-        )
+def check_direction() -> None:
+    """Raise EngineUnavailable on ``graphgpu.direction`` "push"."""
     if configured_direction() == "push":
         raise EngineUnavailable(
             "graphgpu.direction is 'push', and the edges of this graph lie in pages on disk, which "
@@ -185,11 +180,10 @@ def check_options(options: RunOptions) -> None:
         )
 
 
-def check_memory(binding: Binding, *, keeps: bool) -> None:
-    """Raise LimitTooSmall where the values of vertices alone are more than is allowed."""
+def check_memory(binding: Binding, needed: int) -> None:
+    """Raise LimitTooSmall where what a run takes beside pages is more than is allowed."""
     rows = binding.view.rows
     assert isinstance(rows, PagedRows)
-    needed = bytes_of_vertices(binding, keeps=keeps)
     needed += rows.limits.window_bytes(1 + len(binding.edges.columns))
     rows.limits.require(needed, f"the program on {binding.view.num_vertices:,} vertices")
 

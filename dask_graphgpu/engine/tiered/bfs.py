@@ -50,7 +50,7 @@ def bfs(view: View, source: int, *, cutoff: int | None, targets: Any, report: Re
     those of the vertices that have no level yet [1]_. See kernels/cuda/tier_bfs.cu.
     """
     if view.levels is not None:
-        return hops.by_layers(run, view, source, cutoff, report)
+        return hops.in_place(run, view, source, cutoff, report)
     if limits.configured_rounds() == "asynchronous":
         return hops.in_supersteps(run, hops.PROGRAM, view, source, cutoff, report)
 
