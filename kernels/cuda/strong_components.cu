@@ -84,7 +84,6 @@ __device__ bool one_way(const OFFSET *offsets, const ID *neighbours, uint64 n, c
             if (j * stride < left)
                 ways.take(u, neighbours[edge + j * stride], order);
     });
-    __syncwarp();
     ways.tell(state);
     grid_sync(barrier);
     bool found = fresh(&state->rises) == 0 || fresh(&state->falls) == 0;
@@ -183,7 +182,6 @@ extern "C" __global__ void __launch_bounds__(512, 2)
         if (out > 0)
             ways.take((ID)v, neighbours[offsets[v]], order);
     }
-    __syncwarp();
     ways.tell(state);
     best = warp_max(best);
     if (lane() == 0)

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from dask_graphgpu.engine import driver
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.kernels import cuda_build, prebuilt
 from dask_graphgpu.prebuild.usual import usual
@@ -48,8 +49,13 @@ def edges(weight):
     )
 
 
-@pytest.mark.parametrize("weight", [None, "int64", "float32", "float64"])
-def test_usual_runs_ask_for_nothing_else(monkeypatch, weight):
+@pytest.mark.parametrize(
+    ("weight", "ranks"),
+    [(None, 1), ("int64", 1), ("float32", 1), ("float64", 1), (None, 2), ("float32", 2)],
+)
+def test_usual_runs_ask_for_nothing_else(monkeypatch, weight, ranks):
+    if driver.num_gpus() < ranks:
+        pytest.skip("there is one GPU")
     asked = {}
     build = cuda_build.texts
 
@@ -61,7 +67,7 @@ def test_usual_runs_ask_for_nothing_else(monkeypatch, weight):
     monkeypatch.setattr(cuda_build, "texts", noted)
     monkeypatch.setattr(cuda_build, "_modules", {})
     for directed in (True, False):
-        graph = edges(weight).graph(directed=directed, engine="gpu").persist()
+        graph = edges(weight).graph(directed=directed, engine="gpu", ranks=ranks).persist()
         for call in METHODS.values():
             with contextlib.suppress(InvalidArgument):  # no weights
                 call(graph)
