@@ -96,7 +96,7 @@ def _kept(marked: Adjacency, keep: np.ndarray, dtype: Any) -> Adjacency:
     for_blocks(
         kernels.undirected.unmark, even_blocks(len(neighbours)), marked.neighbours, neighbours
     )
-    # Arrays over vertices weigh as much as edges where most neighbours are those of other ranks.
+    # Where all stay, no array over the vertices is made: on ranks, most being ghosts, it can be as large as the edges.
     if keep.all():
         return Adjacency(offsets, neighbours, marked.columns)
     shorter = np.zeros_like(offsets)
