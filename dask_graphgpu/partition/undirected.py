@@ -52,7 +52,7 @@ def settle(
 ) -> tuple[Adjacency, AsGiven]:
     """Take rows that lead both ways between two vertices for the same edges where weights agree.
 
-    Beside them is what they do not say of those that were given.
+    Beside these is given what they do not say of the rows before.
 
     Decided for each pair of vertices, and there for each weight (for all rows, without weights): of
     the rows in one direction and those in the other the more numerous are kept; of equally many
