@@ -20,6 +20,7 @@ from dask_graphgpu.errors import InvalidArgument, InvalidCheckpoint, OutputError
 from dask_graphgpu.io.objects.storage_options import StorageOptions
 from dask_graphgpu.io.place import Place, place_of
 from dask_graphgpu.partition import fingerprint
+from dask_graphgpu.partition.chunk import to_host
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.distinct import distinct
 from dask_graphgpu.store import checkpoint as folder
@@ -192,7 +193,8 @@ class CheckpointKeeper:
         ranks: Ranks | None = None,
     ) -> None:
         self.choice, self.call, self.ids, self.ranks = choice, call, ids, ranks
-        self.numbers, self.num_owned = _on_host(numbers), num_owned
+        self.numbers = None if numbers is None else to_host(numbers)
+        self.num_owned = num_owned
         if ranks is not None:  # one of them alone puts right what a crash has left
             if self._is_first:
                 folder.settle(choice.place)
@@ -354,8 +356,8 @@ class CheckpointKeeper:
             raise self._damaged("has values of vertices that there are not")
         numbers = read.pop(_NUMBER)
         if ranks is None:
-            position = _on_host(self.ids.position)
-            rows, given = numbers if position is None else position.take(numbers), [*read.values()]
+            position, given = self.ids.position, [*read.values()]
+            rows = numbers if position is None else to_host(position).take(numbers)
         else:
             rows, given = self.ids.to_owners(numbers, [*read.values()])
         if len(distinct(rows)) != self.num_owned:
@@ -407,11 +409,3 @@ class _Columns(dict[str, np.ndarray]):
         raise InvalidCheckpoint(
             f"{self._path} is damaged: it has no column {name!r}; {folder.CHECKPOINT.again}"
         )
-
-
-def _on_host(array: Any) -> np.ndarray | None:
-    """An array that may be on the device."""
-    if array is None or isinstance(array, np.ndarray):
-        return array
-    found: np.ndarray = array.get()
-    return found

@@ -193,7 +193,7 @@ def _beside(first: Any, *rest: Any, ids: list[str], names: list[list[str]]) -> A
                 "results of one graph have other rows: its edges have changed between two methods that read them; "
                 "persist() the graph first"
             )
-        if isinstance(made, pd.DataFrame):  # which, of many columns one by one, warns
+        if isinstance(made, pd.DataFrame):  # it warns where many columns come one by one
             made = pd.concat([made, other[columns]], axis=1)
         else:
             made = made.assign(**{name: other[name] for name in columns})

@@ -81,16 +81,15 @@ class VertexProgram:
         the same with ``degree``, ``weighted_degree``, ``in_degree``, ``out_degree`` and ``id``,
         ``weight`` (1 on a graph without weights) and ``edge_<column>``. Source is the end that sends.
     combine : {"min", "max", "sum", "any"}
-        How messages meet; "any": one is as good as all, and which one is taken may differ from run
-        to run.
+        How messages meet; "any": one of them is taken, no matter which: it may be another one in the
+        next run.
     apply : function, optional
         New value of the first field, or a dict of fields written out as ``{"a": ..., "b": ...}``.
         May name fields, ``message``, ``received`` (whether one came), ``num_messages`` (how many
         came in this superstep), ``degree``, ``weighted_degree``, ``in_degree``, ``out_degree``,
-        ``id``. Where
-        no message came, ``message`` is 0 (sum, any), the largest (min) or smallest (max) value. A
-        vertex that had no value is asked only when a message came, and its old value reads as
-        that number too. Default: min, max: the better of old and message; sum: the message; any:
+        ``id``. Where no message came, ``message`` is 0 (sum, any), the largest (min) or smallest
+        (max) value. A vertex that had no value is asked only when a message came, and its old value
+        reads as that number too. Default: min, max: the better of old and message; sum: the message; any:
         the message, if one came. A field that ``apply`` does not return is a constant.
     active : function, optional
         Whether the vertex sends in the next superstep; as for ``apply``, and ``new_<field>``. A

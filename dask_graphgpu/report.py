@@ -268,8 +268,8 @@ def last_report() -> RunReport:
         ``attrs["seconds"]`` has the seconds of each part: to "read" and "build" the graph, for this run or when it
         was persisted (not of a saved one), "compile", which is ``attrs["compile_seconds"]`` too, and "run".
         ``attrs["disk_bytes"]`` is what was read of edges that lie in pages on disk. With ``engine="hybrid"``,
-        ``attrs["sides"]`` has a dict for "gpu" and one for "cpu": ``supersteps`` in which it went along edges, of
-        these ``alone`` those in which the other one did not, ``pages`` and ``edges``.
+        ``attrs["sides"]`` has a dict for "gpu" and one for "cpu": the ``supersteps`` in which it went along edges, in
+        how many of these it was ``alone``, and how many ``pages`` and ``edges`` it went along.
 
     Raises
     ------

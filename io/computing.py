@@ -40,7 +40,7 @@ def for_partitions(function: Callable[[Any, int], None], frame: Any) -> None:
 
 
 def _is_chain(graph: Mapping[Any, Any]) -> bool:
-    """Whether tasks, all of which one needs, depend on one other each."""
+    """Whether each task depends on one other at most; one of them needs all."""
     return all(
         isinstance(task, GraphNode) and len(task.dependencies) <= 1 for task in graph.values()
     )

@@ -62,6 +62,21 @@ class Values:
         """The same in host memory."""
         return Values(to_host(self.data), None if self.valid is None else to_host(self.valid))
 
+    def for_exchange(self, kind: ColumnType, xp: Any = np) -> tuple[Any, Any]:
+        """The data in the dtype that they have on all ranks, and which are not null, None of columns without nulls.
+
+        Arrays of ``xp``.
+        """
+        dtype, data = np.int64 if kind.vertex else kind.dtype, xp.asarray(self.data)
+        if not kind.nullable:
+            return data.astype(dtype, copy=False), None
+        if self.valid is None:
+            return data.astype(dtype, copy=False), xp.ones(len(data), bool)
+        valid = xp.asarray(self.valid)
+        if kind.vertex:
+            data = xp.where(valid, data, data.dtype.type(0))
+        return data.astype(dtype, copy=False), valid.astype(bool, copy=False)
+
     def __sizeof__(self) -> int:  # by which Dask places tasks and spills
         return self.data.nbytes + (0 if self.valid is None else self.valid.nbytes)
 

@@ -158,20 +158,11 @@ def _exchanged(
         merged = _order(arrived(place), None if ties is None else arrived(ties))
     here: Table = {}
     for name, kind in columns.items():
-        data, valid = _plain(table[name], kind)
+        data, valid = table[name].for_exchange(kind)
         here[name] = Values(
             _taken(arrived(data), merged), None if valid is None else _taken(arrived(valid), merged)
         )
     return here
-
-
-def _plain(values: Values, kind: ColumnType) -> tuple[np.ndarray, np.ndarray | None]:
-    """Data of one dtype on all ranks, and which of it is not null where that can be so."""
-    if not kind.nullable:
-        return np.asarray(values.data, np.int64 if kind.vertex else kind.dtype), None
-    valid = np.ones(len(values.data), bool) if values.valid is None else values.valid
-    data = np.where(valid, values.data, 0) if kind.vertex else values.data
-    return np.asarray(data, np.int64 if kind.vertex else kind.dtype), np.asarray(valid, bool)
 
 
 def _order(place: np.ndarray | range, tie: np.ndarray | None) -> np.ndarray | None:

@@ -95,7 +95,7 @@ class VertexRows:
             values are not looked at.
         """
         given = {
-            name: self._plain(table[name], kind)
+            name: self._here(table[name]).for_exchange(kind, self._xp)
             for name, kind in columns.items()
             if name != "vertex"
         }
@@ -131,19 +131,9 @@ class VertexRows:
             )
         return made
 
-    def _plain(self, values: Values, kind: ColumnType) -> tuple[Any, Any]:
-        """Data of one dtype on all ranks, and which of it is not null where that can be so."""
-        xp, dtype = self._xp, np.int64 if kind.vertex else kind.dtype
-        values = values if self._link is not None else values.on_host()
-        data = xp.asarray(values.data)
-        if not kind.nullable:
-            return data.astype(dtype, copy=False), None
-        if values.valid is None:
-            return data.astype(dtype, copy=False), xp.ones(len(data), bool)
-        valid = xp.asarray(values.valid)
-        if kind.vertex:
-            data = xp.where(valid, data, data.dtype.type(0))
-        return data.astype(dtype, copy=False), valid.astype(bool, copy=False)
+    def _here(self, values: Values) -> Values:
+        """Values where they travel from: on the GPU if ranks are linked, else on the host."""
+        return values if self._link is not None else values.on_host()
 
     def _brought(self, columns: Sequence[Any]) -> list[Any]:
         """What comes to the rows of this rank of columns of own vertices."""

@@ -98,7 +98,7 @@ class Distances(PathLengths):
             for value, reached in self._each(run, begins, ends, backwards)
         ]
         distance, known = (np.concatenate(each) for each in zip(*parts, strict=True))
-        # Of the columns this rank has some: those of each end that it owns, once for each time that it is named.
+        # This rank has the columns of the ends that it owns; an end that is named several times has several.
         column = np.full(len(ends), -1, np.int64)
         column[places] = np.arange(len(places))
         column = column[of_target]

@@ -79,9 +79,10 @@ class Balls(NamedTuple):
 
     Notes
     -----
-    Balls hold each other, and so do what their counters have counted. A register is the extreme of as many random
-    numbers as there are vertices, so that of a ball depends on that of one inside of it just where it is the same:
-    estimates of sizes m < n, each with the relative error e, have the covariance (e m)**2, the variance of the first.
+    A ball holds the smaller ones around the same vertex, and its counter counts their vertices, too. A register is the
+    extreme of random numbers, one for each vertex of the ball, so it depends on that of a smaller ball only where both
+    are equal: estimates of sizes m < n, each with the relative error e, have the covariance (e m)**2, the variance of
+    the first.
     Errors thus grow by independent parts from ball to ball, with variances of e**2 times the growth of the square of
     the size. A sum over distances d of f(d) times how many vertices are at d has the variance that the sum of f(d)**2
     times these parts has. Of small balls, whose registers are mostly empty, errors are less.

@@ -57,7 +57,7 @@ _AGAIN = 30.0  # seconds for workers that were lost to be started again: a busy 
 _NOTICE = 3.0  # seconds in which the scheduler notices that a worker has died
 _LAST_WORDS = 3.0  # seconds that ranks have to end after the first error
 _MOMENT = 0.5  # seconds for the error of a rank that seems lost to come, or for what it returned
-# Of a worker; when it is gone, what it has locked is given back for it.
+# States of a worker that has not gone; of one that has, the locks are given back for it.
 _ALIVE = (Status.running, Status.paused)
 # Ranks start before other tasks of their workers: those of the same run wait for them.
 _PRIORITY = 100

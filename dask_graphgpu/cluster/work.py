@@ -307,7 +307,7 @@ def run_share(
         except InvalidCheckpoint:
             if not job.resumed or job.keeping is None:
                 raise
-            # It is what was there before the call, which the call replaces.
+            # A checkpoint of before this call, which the call replaces.
             run, table = ran(replace(job.keeping, resume=False))
         with _on_device(job.engine, device if run.stays else home):
             made = _frames(share.relay, partition, run, table, job)

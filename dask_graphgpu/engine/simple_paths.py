@@ -68,7 +68,7 @@ class SimplePaths:
     Attributes
     ----------
     overflows : bool
-        Whether there was a path whose length does not fit int64, which is as if it were not there.
+        Whether there was a path whose length does not fit int64; it is left out.
     """
 
     def __init__(

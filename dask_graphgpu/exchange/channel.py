@@ -79,7 +79,7 @@ class Channel:
         self._rings = Rings() if shared and AVAILABLE and _is_here(sock) else None
         self._sharing: Message | None = None  # its payload comes through the ring
         self._gone = "it closed its connection"
-        self._steps = -1  # of the peer, once it has said that it takes no further one
+        self._steps = -1  # that the peer takes, once it has said that it leaves
 
     @property
     def sending(self) -> bool:

@@ -91,8 +91,8 @@ def build(chunks: list[EdgeChunk], vertices: Sequence[VertexChunk], layout: Layo
     del edges, tables
     num_rows = sum(map(len, runs))
     ids = VertexIds(columns, position)
-    # A list that is its own mirror image has every vertex as often as a source as as a destination,
-    # which is cheaper to see.
+    # In a list that is its own mirror image every vertex is a source as often as a destination, which is
+    # cheaper to see.
     aside = None if layout.directed else AsGiven()
     if layout.directed or (balanced and mirrored(runs)):
         rows = from_coo(num_vertices, runs, dtype)

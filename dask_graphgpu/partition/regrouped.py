@@ -1,4 +1,4 @@
-"""Components of a graph that has changed, of those that it had before: only what lost a row is searched again."""
+"""Components of a graph that has changed, by its earlier ones: only those that lost a row are searched again."""
 
 from __future__ import annotations
 

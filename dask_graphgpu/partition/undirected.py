@@ -52,7 +52,7 @@ def settle(
 ) -> tuple[Adjacency, AsGiven]:
     """Take rows that lead both ways between two vertices for the same edges where weights agree.
 
-    Beside them is what they do not say of those that were given.
+    Beside these is given what they do not say of the rows before.
 
     Decided for each pair of vertices, and there for each weight (for all rows, without weights): of
     the rows in one direction and those in the other the more numerous are kept; of equally many
@@ -96,7 +96,7 @@ def _kept(marked: Adjacency, keep: np.ndarray, dtype: Any) -> Adjacency:
     for_blocks(
         kernels.undirected.unmark, even_blocks(len(neighbours)), marked.neighbours, neighbours
     )
-    # Arrays over vertices weigh as much as edges where most neighbours are those of other ranks.
+    # Where all stay, no array over the vertices is made: on ranks, most being ghosts, it can be as large as the edges.
     if keep.all():
         return Adjacency(offsets, neighbours, marked.columns)
     shorter = np.zeros_like(offsets)

@@ -284,7 +284,7 @@ class Files:
         self._held: list[Values] = []  # so that no other array gets the id of one
 
     def add(self, role: str, array: Values) -> str:
-        """The file of an array; that of an equal one, such as the neighbours under another rule."""
+        """The file of an array. Equal ones, such as the neighbours under several rules, have one file."""
         if id(array) not in self._names:
             equal = (name for name, other in self._arrays.items() if _equal(array, other))
             self._names[id(array)] = name = next(equal, f"{role}{SAVED.suffix}")

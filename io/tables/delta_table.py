@@ -27,7 +27,7 @@ _NAMES = {
     "endpoint_url": "AWS_ENDPOINT_URL",
     "region_name": "AWS_REGION",
 }
-# Features of tables whose files are as those of any other, or of which something is made here.
+# Features of a table that do not change what its files hold, or that are read here.
 _PLAIN = {"deletionVectors", "timestampNtz", "v2Checkpoint", "vacuumProtocolCheck", "variantType"}
 
 

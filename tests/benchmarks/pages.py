@@ -27,7 +27,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import dask_graphgpu
-from dask_graphgpu.partition.paged.window import aligned
+from dask_graphgpu.partition.paged.huge_pages import aligned
 
 _BLOCK = 4 << 20
 _WAYS = [(_BLOCK, 1), (_BLOCK, 2), (1 << 20, 4), (1 << 20, 8)]

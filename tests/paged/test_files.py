@@ -25,8 +25,10 @@ from dask_graphgpu.kernels.cpu.threads import num_threads
 from dask_graphgpu.partition.paged import window as windows
 from dask_graphgpu.partition.paged.files import PagedArray, PageWriter
 from dask_graphgpu.partition.paged.folder import SpillFolder
+from dask_graphgpu.partition.paged.held_array import HeldArray
+from dask_graphgpu.partition.paged.huge_pages import aligned
 from dask_graphgpu.partition.paged.limits import AT_ONCE, REQUEST, Limits
-from dask_graphgpu.partition.paged.window import Window, _Held, aligned, even_spans
+from dask_graphgpu.partition.paged.window import Window, even_spans
 
 PAGE = 4096
 
@@ -108,7 +110,7 @@ def test_a_window_is_no_larger_than_it_is_said_to_be(tmp_path):
     directories = [str(tmp_path / str(i)) for i in range(3)]
     limits = Limits(1, tuple(directories), PAGE)
     values = np.arange(100_000, dtype=np.uint32)
-    held = _Held(written(SpillFolder(directories), values))
+    held = HeldArray(written(SpillFolder(directories), values))
     held.begin(even_spans(np.arange(0, 100_000, PAGE // 4 - 10)), AT_ONCE, [])
     assert held._ring.nbytes == limits.window_bytes(1)
     held.end()

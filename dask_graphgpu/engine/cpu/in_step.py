@@ -43,7 +43,7 @@ def blocked_rows(rows: Adjacency) -> tuple[np.ndarray, ...]:
 
 
 def threads_for(blocks: int) -> np.ndarray:
-    """Bounds of as many calls as there are threads for so many blocks."""
+    """Bounds of calls for so many blocks: one a thread, but no more than blocks."""
     return np.arange(max(min(num_threads(), blocks), 1) + 1)
 
 

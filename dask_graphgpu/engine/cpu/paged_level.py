@@ -19,8 +19,8 @@ from dask_graphgpu.engine.cpu.edges import Paged, rows_on_disk
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks, num_threads
 from dask_graphgpu.partition.csr import Adjacency, at_ends, from_edges, offsets_of
+from dask_graphgpu.partition.paged.huge_pages import aligned
 from dask_graphgpu.partition.paged.sort import PagedAdjacency, RowWriter, give_back
-from dask_graphgpu.partition.paged.window import aligned
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
 

@@ -20,8 +20,8 @@ PUSH_COST = 4
 # A pull looks at every vertex, which costs as much as this many reads of an edge.
 VERTEX_COST = 0.5
 
-# Reads of an edge that making the in-edges costs, for each edge. Where there are none searches push, until what pulls
-# would have saved them adds up to that.
+# Reads of an edge that making the in-edges costs, for each edge. A graph without in-edges is searched by pushing, until
+# the reads that pulls would have saved add up to that.
 INTO_COST = 32
 
 # Edges of a vertex in the mean below which a neighbour may as well be new as not: roads, which lead back too.

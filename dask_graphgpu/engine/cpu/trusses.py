@@ -113,7 +113,7 @@ def _numbers(edges: int) -> np.dtype[Any]:
 
 
 def _long_runs(passes: InMemory | Paged, more: int) -> np.ndarray | None:
-    """Bounds of runs as long as there is room for beside such passes and so many bytes: others meet each of them."""
+    """Bounds of runs that others pass by; as long as there is room for beside these ``passes`` and ``more`` bytes."""
     if not isinstance(passes, Paged):
         return None
     limits, rows = passes.rows.limits, passes.rows

@@ -108,7 +108,7 @@ class Joined:
     """
 
     def __init__(self, view: RankView, toward: TowardView, border: DeviceBorder) -> None:
-        # Not the view, which lives as long as what it keeps.
+        # Not the view: it keeps this, and neither would ever go.
         self._border, self._ranks = border, view.ranks
         here, ids, size = RankDeviceView.of(toward), view.id_dtype, view.ranks.size
         n, self._owned, rank = view.num_vertices, view.num_owned, view.ranks.rank

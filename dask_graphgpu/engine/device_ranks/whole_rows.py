@@ -1,7 +1,7 @@
-"""Methods on the gathered graph whose rows each rank takes from an answer that all have, as the result is to have them.
+"""Methods on the gathered graph that give rows of edges: each rank takes its part of the result from the whole answer.
 
-Every rank finds the same edges; of those it gives the ones whose rows of the result it makes. So rows need neither be
-sorted nor sent.
+Every rank finds all edges, in the same order, and gives those that its partitions of the result have. So rows need
+neither be sorted nor sent.
 """
 
 from __future__ import annotations

@@ -29,8 +29,8 @@ from dask_graphgpu.report import Report
 PUSH_COST = 2.0
 VERTEX_COST = 2.0
 
-# Looks that making the in-edges costs, for each edge. Where there are none searches push, until what
-# pulls would have saved them adds up to that.
+# Looks that making the in-edges costs, for each edge. A graph without in-edges is searched by pushing,
+# until the looks that pulls would have saved add up to that.
 INTO_COST = 256
 
 # Largest frontier, and its edges, that one block works on alone while the others wait. A block has

@@ -20,8 +20,8 @@ from dask_graphgpu.partition.device.memory import free_bytes, require
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
 
-# Walks that are sorted at once, where there is room for more; bytes of one then: its key and what it counts, both
-# twice, and what sorts them.
+# The most walks that are sorted at once, and bytes of one meanwhile: its key and what it counts, both twice, and what
+# the sort takes.
 WALKS = 1 << 27
 OF_WALK = 48
 

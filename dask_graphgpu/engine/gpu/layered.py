@@ -252,7 +252,7 @@ class Sweeps:
         ring.release(slot)
 
     def _passes(self, i: int, begins: Mapping[str, int]) -> None:
-        """As many passes over a stretch as it has layers, and as often again as it is to be repeated."""
+        """Pass over each layer of a stretch, and over all of them again as often as the stretch is to be repeated."""
         each, run, layers = self.stretches[i], self.started.copy(), self.struct.copy()
         for name in ("sources", "neighbours"):
             layers[name] = address(begins[name])

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-# Edges of a pull that take as long as one of a push, whose sums are atomics.
+# Edges of a pull that take as long as one edge of a push, which adds up by atomics.
 PUSH_COST = 2.0
 
 UNREACHED = 255  # as the level of a vertex

@@ -1,7 +1,7 @@
 """A program from several sources at once: a vertex has a value for each of them, side by side.
 
-One frontier of vertices and sources, one order of priorities: where the frontier of one source does not fill the
-device, those of several cost as many rounds, not as many times as many.
+There is one frontier of pairs of a vertex and a source, and one order of priorities. So where the frontier of one
+source does not fill the device, several sources take about as many rounds together as one alone.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ import numpy as np
 from dask_graphgpu.errors import OutOfDeviceMemory
 from dask_graphgpu.kernels.cpu.threads import copy_blocks, for_blocks
 from dask_graphgpu.partition.device import memory
-from dask_graphgpu.partition.paged.window import aligned
+from dask_graphgpu.partition.paged.huge_pages import aligned
 
 REFUSED = 2  # cudaErrorMemoryAllocation
 

@@ -190,7 +190,7 @@ class RunCache:
             self._take_back()
             if not size or self._lent == _MOST_LENT:
                 return None
-            # The smallest, so that what is large is there for a large one: a new one of those is long.
+            # The smallest that fits: the large ones stay for large answers, as they take long to make.
             fits = [i for i, each in enumerate(self._answers) if len(each) >= num_bytes]
             place = min(fits, key=lambda i: len(self._answers[i]), default=None)
             whole = None if place is None else self._answers.pop(place)

@@ -15,8 +15,8 @@ from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.device import elements
 from dask_graphgpu.partition.device.memory import free_bytes, require
 
-# Vertices of no more walks than the first number: threads of a block that takes one, and such blocks that there are
-# on a multiprocessor at once. None: of any number.
+# The most walks of a vertex, None: any number; threads of the block that takes such a vertex; and how many such blocks
+# are on a multiprocessor at once.
 _SIZES: tuple[tuple[int | None, int, int], ...] = (
     (1 << 8, 32, 32),
     (1 << 12, 128, 16),

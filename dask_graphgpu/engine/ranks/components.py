@@ -91,7 +91,7 @@ class _Trees:
             kernels.components.smallest_rank, self.blocks, self.parent, view.numbers, self.label
         )
         known = view.at_ghosts(self.label.take(self.parent))
-        # A root is the first in its tree: a ghost that is one is alone there.
+        # A root is the first of its tree, and own vertices are before ghosts: a ghost that is a root is alone.
         ghosts = np.arange(view.num_owned, view.num_vertices)
         alone = self.parent[ghosts] == ghosts
         self.label[ghosts[alone]] = known[ghosts[alone]]

@@ -12,7 +12,7 @@ from dask_graphgpu.partition.ranks.view import RankView
 
 
 class News:
-    """What a rank tells of its border by lists alone, without a pass over it, as `Border.refresh` has.
+    """What a rank tells of its border by lists alone; `Border.refresh` goes over the whole border.
 
     Attributes
     ----------

@@ -15,8 +15,8 @@ from dask_graphgpu.partition.ranks.view import RankView
 class Changes:
     """What the ghosts of own vertices have been told of the first field, and what they have not.
 
-    A vertex's value is told once it has improved and, where the program says who sends, if it does:
-    it is asked of the value that was told last and the one that is there now.
+    A vertex's value is told once it has improved. Where the program says who sends, it is told only if the vertex
+    sends, by the value that was told last and the one that it has now.
     """
 
     def __init__(self, local: Improving, whole: RankView) -> None:

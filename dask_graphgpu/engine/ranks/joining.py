@@ -10,8 +10,8 @@ import numpy as np
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 
-# Labels are places of a table with a place for every number where that is at most this many times
-# what a rank has of vertices; else of one of those that occur, which have to be sorted.
+# Labels are looked up in a table with a place for every number, where that has at most so many times the places that
+# a rank has vertices; else in one of the numbers that occur, which have to be sorted.
 _SPARSE = 4
 
 

@@ -219,7 +219,7 @@ class ResidentFirst(Asynchronous):
         self._few_sent += self.superstep.control["active_edges"]
 
     def tell(self) -> None:
-        """As of `Asynchronous`, and what was read where it lies."""
+        """As of `Asynchronous`, and of edges that kernels read in host memory."""
         words = dict(zip(LOCAL, cupy.asnumpy(self._everywhere).tolist(), strict=True))
         self.transfer.read((self._few_sent + words["edges"]) * self.transfer.tier.bytes_of_edge)
         self._local += self._everywhere  # rounds and edges are all that is read of them now

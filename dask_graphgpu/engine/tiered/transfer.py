@@ -163,7 +163,7 @@ class Transfer:
 
     @property
     def may_read(self) -> bool:
-        """Whether it is left to the run what kernels read where it lies, and there is anything."""
+        """Whether the run chooses which edges kernels read where they lie, and there are any that are not resident."""
         return self.way == "auto" and self._rest
 
     def in_place(self, go: Go, edges: int) -> None:

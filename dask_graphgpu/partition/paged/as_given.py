@@ -25,7 +25,7 @@ class PagedAsGiven:
     left : dict of PagedArray
         Of each row that was left out "rows" (its source), "neighbours" and, as "column <name>", what it carries.
     lost : set of str
-        Columns of which rows that were left out have other values than those that count.
+        Columns in which a row that was left out differs from the one that stands for it.
     """
 
     turned: PagedArray | None

@@ -21,7 +21,13 @@ from dask_graphgpu.partition.paged.as_given import AsGivenWriter, PagedAsGiven
 from dask_graphgpu.partition.paged.folder import SpillFolder
 from dask_graphgpu.partition.paged.limits import OF_ROW, Limits
 from dask_graphgpu.partition.paged.rows import PagedPartition
-from dask_graphgpu.partition.paged.sort import Edges, PagedAdjacency, sorted_rows
+from dask_graphgpu.partition.paged.sort import (
+    AboutEdges,
+    Edges,
+    PagedAdjacency,
+    SortRoom,
+    sorted_rows,
+)
 from dask_graphgpu.partition.partition import VertexColumns
 from dask_graphgpu.partition.undirected import mark, marked_dtype
 from dask_graphgpu.partition.weight_fault import WeightFault
@@ -83,15 +89,14 @@ def build(
         f"a graph of {num_vertices:,} vertices, {row_group:,} of it for its largest row group or run of "
         "rows,",
     )
-    folder = SpillFolder(limits.directories)
     forward = layout.by == "source" or not layout.directed
 
     def edges() -> Iterator[Edges]:
         return _runs(chunks(), finder, known.kinds, limits.run_length, forward=forward)
 
-    rows, directions = on_disk(
-        edges, num_vertices, known.rows, dtype, known.kinds, layout, folder, limits, held
-    )
+    about = AboutEdges(num_vertices, known.rows, dtype, known.kinds)
+    room = SortRoom(SpillFolder(limits.directories), limits, held)
+    rows, directions = on_disk(edges, about, layout, room)
     ids_of = VertexIds(ids, None)
     made = PagedPartition(
         ids_of, rows, layout, given, known.rows, fault=known.fault, directions=directions
@@ -122,32 +127,21 @@ def _runs(
 
 
 def on_disk(
-    edges: Callable[[], Iterator[Edges]],
-    num_vertices: int,
-    number: int,
-    dtype: np.dtype[Any],
-    kinds: Mapping[str, np.dtype[Any]],
-    layout: Layout,
-    folder: SpillFolder,
-    limits: Limits,
-    held: int,
+    edges: Callable[[], Iterator[Edges]], about: AboutEdges, layout: Layout, room: SortRoom
 ) -> tuple[PagedAdjacency, PagedAsGiven | None]:
     """Rows of edges in any order, and what those of an undirected graph do not say of edges that carry something.
 
-    ``edges`` gives all of them, ``number`` in all, each time that it is called; other parameters are those of
-    `sorted_rows`.
+    ``edges`` gives all of them each time that it is called.
     """
+    num_vertices, dtype, kinds = about.num_vertices, about.dtype, about.kinds
     both = not layout.directed and not _mirrored(edges(), num_vertices, dtype)
-    aside = AsGivenWriter(dtype, kinds, folder, limits.page_bytes) if both and kinds else None
+    aside = None
+    if both and kinds:
+        aside = AsGivenWriter(dtype, kinds, room.folder, room.limits.page_bytes)
     rows = sorted_rows(
         _both(edges(), marked_dtype(num_vertices, dtype)) if both else edges(),
-        num_vertices,
-        number * (2 if both else 1),
-        dtype,
-        kinds,
-        folder,
-        limits,
-        held,
+        replace(about, number=about.number * (2 if both else 1)),
+        room,
         marked=both,
         aside=aside,
     )

@@ -15,7 +15,7 @@ from dask_graphgpu.partition.paged.build import on_disk
 from dask_graphgpu.partition.paged.files import PagedArray
 from dask_graphgpu.partition.paged.limits import in_memory_bytes
 from dask_graphgpu.partition.paged.rows import PagedPartition, edges_of
-from dask_graphgpu.partition.paged.sort import Edges, PagedAdjacency
+from dask_graphgpu.partition.paged.sort import AboutEdges, Edges, PagedAdjacency, SortRoom
 from dask_graphgpu.partition.paged.window import Window, even_spans
 from dask_graphgpu.partition.partition import Partition
 
@@ -139,7 +139,8 @@ def _on_disk(
 
     kinds = {name: each.dtype for name, each in given.columns.items()}
     held = partition.nbytes + place.nbytes + limits.window_bytes(2 * len(given.arrays))
-    made = on_disk(edges, size, number, dtype, kinds, layout, given.folder, limits, held)
+    room = SortRoom(given.folder, limits, held)
+    made = on_disk(edges, AboutEdges(size, number, dtype, kinds), layout, room)
     fault = next((each for each in faults if each is not None), None)
     part = PagedPartition(
         left.ids, made[0], layout, left.vertices, number, fault=fault, directions=made[1]

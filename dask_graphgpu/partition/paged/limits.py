@@ -55,7 +55,7 @@ class Limits:
     def window_bytes(self, arrays: int) -> int:
         """Bytes of the pages of some arrays that are in memory at once during a pass.
 
-        Beside those ahead, those that the spans of edges lie in, and one that is there twice.
+        Of each array these are the pages read ahead, those that the spans at work lie in, and one that is there twice.
         """
         ahead = pages_ahead(len(self.directories))
         return arrays * (ahead + AT_ONCE + 2) * self.page_bytes

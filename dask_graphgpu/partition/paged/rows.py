@@ -13,7 +13,13 @@ from dask_graphgpu.partition.as_given import refuse_lost
 from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.paged import rowwise
 from dask_graphgpu.partition.paged.as_given import PagedAsGiven
-from dask_graphgpu.partition.paged.sort import Edges, PagedAdjacency, sorted_rows
+from dask_graphgpu.partition.paged.sort import (
+    AboutEdges,
+    Edges,
+    PagedAdjacency,
+    SortRoom,
+    sorted_rows,
+)
 from dask_graphgpu.partition.paged.window import Window, even_spans
 from dask_graphgpu.partition.partition import Partition
 from dask_graphgpu.partition.rows import Rows
@@ -196,9 +202,8 @@ def again(given: PagedAdjacency, edges: Iterator[Edges], number: int) -> PagedAd
     held = 4 * given.offsets.nbytes + given.limits.window_bytes(len(given.arrays))
     kinds = {name: column.dtype for name, column in given.columns.items()}
     dtype: Any = given.neighbours.dtype
-    return sorted_rows(
-        edges, given.num_vertices, number, dtype, kinds, given.folder, given.limits, held
-    )  # fmt: skip
+    about = AboutEdges(given.num_vertices, number, dtype, kinds)
+    return sorted_rows(edges, about, SortRoom(given.folder, given.limits, held))
 
 
 def _turned(given: PagedAdjacency) -> Iterator[Edges]:

@@ -121,15 +121,46 @@ class RowWriter:
         return PagedAdjacency(offsets, neighbours, columns, self._counts, self._limits)
 
 
+@dataclass(frozen=True)
+class AboutEdges:
+    """What is known of edges before they are sorted.
+
+    Attributes
+    ----------
+    num_vertices : int
+    number : int
+        Of edges, about.
+    dtype : unsigned dtype of ids
+    kinds : dtypes of what edges carry, by name
+    """
+
+    num_vertices: int
+    number: int
+    dtype: Any
+    kinds: Mapping[str, np.dtype[Any]]
+
+
+@dataclass(frozen=True)
+class SortRoom:
+    """Where edges are sorted.
+
+    Attributes
+    ----------
+    folder : SpillFolder
+    limits : Limits
+    held : int
+        Bytes of memory that are taken already, a few arrays over the vertices among them.
+    """
+
+    folder: SpillFolder
+    limits: Limits
+    held: int
+
+
 def sorted_rows(
     edges: Iterable[Edges],
-    num_vertices: int,
-    number: int,
-    dtype: Any,
-    kinds: Mapping[str, np.dtype[Any]],
-    folder: SpillFolder,
-    limits: Limits,
-    held: int,
+    about: AboutEdges,
+    room: SortRoom,
     *,
     marked: bool = False,
     aside: AsGivenWriter | None = None,
@@ -142,10 +173,6 @@ def sorted_rows(
     ----------
     edges : iterable of runs of edges
         Small ones, as each is copied.
-    number : int
-        Of edges, about.
-    held : int
-        Bytes of memory that are taken already, a few arrays over the vertices among them.
     marked : bool
         Neighbours are given with `undirected.mark`, and the rows are settled.
     aside : AsGivenWriter, optional
@@ -155,11 +182,12 @@ def sorted_rows(
     ------
     SpillError, LimitTooSmall
     """
-    made = RowWriter(num_vertices, dtype, kinds, folder, limits)
-    carried = sum(kind.itemsize for kind in kinds.values())
+    num_vertices, dtype, limits, held = about.num_vertices, about.dtype, room.limits, room.held
+    made = RowWriter(num_vertices, dtype, about.kinds, room.folder, limits)
+    carried = sum(kind.itemsize for kind in about.kinds.values())
     of_edge = _SORTED + _CARRIED * carried
     most = max(limits.work(held) // of_edge, 1)
-    number_of = min(max(-(-2 * number // most), 1), _MOST_BUCKETS, max(num_vertices, 1))
+    number_of = min(max(-(-2 * about.number // most), 1), _MOST_BUCKETS, max(num_vertices, 1))
     bounds = np.linspace(0, num_vertices, number_of + 1).astype(np.int64)
     ends = np.dtype(marked_dtype(num_vertices, dtype) if marked else dtype)
 
@@ -169,8 +197,8 @@ def sorted_rows(
             least = limits.least(held, longest * of_edge)
             limits.require(least, f"a vertex with {longest:,} edges on one side")
 
-    of = _Kinds(ends, dict(kinds), marked, check)
-    _sort(edges, bounds, most, made, aside, of, folder, limits)
+    of = _Kinds(ends, dict(about.kinds), marked, check)
+    _sort(edges, bounds, most, made, aside, of, room)
     rows = made.close()
     give_back()
     return rows
@@ -219,12 +247,12 @@ def _sort(
     made: RowWriter,
     aside: AsGivenWriter | None,
     kinds: _Kinds,
-    folder: SpillFolder,
-    limits: Limits,
+    room: SortRoom,
 ) -> None:
     """Deal edges to buckets between bounds of rows; sort each, or deal it again where it is large."""
+    limits, paths = room.limits, room.folder.paths
     buckets = [
-        _Bucket(folder.paths[i % len(folder.paths)], kinds, int(bounds[i]), int(bounds[i + 1]))
+        _Bucket(paths[i % len(paths)], kinds, int(bounds[i]), int(bounds[i + 1]))
         for i in range(len(bounds) - 1)
     ]
     try:
@@ -235,7 +263,7 @@ def _sort(
         for i, bucket in enumerate(buckets):
             if i in cut:
                 runs = bucket.runs(min(most, limits.run_length))
-                _sort(runs, cut[i][1], most, made, aside, kinds, folder, limits)
+                _sort(runs, cut[i][1], most, made, aside, kinds, room)
             elif len(bucket):
                 rows = bucket.sorted()
                 if kinds.marked:

@@ -78,7 +78,7 @@ class PagedWindows:
 
 
 def passes(whole: PagedPartition, numbers: Sequence[int]) -> list[range]:
-    """Of each window of so many rows those that are read with it; none of one that does not fit memory."""
+    """Of each window, with so many rows, the windows that are read with it; none where it does not fit memory."""
     carried, directed, given = carried_bytes(whole), whole.layout.directed, whole.given
     assert isinstance(given, PagedAdjacency)
     room = given.limits.memory - whole.nbytes
