@@ -72,7 +72,7 @@ def all_cpus(ranks: Ranks) -> Iterator[None]:
 
     Of ranks with GPUs: a worker that drives one has one thread, and what has no kernels runs on the host.
     """
-    with sharing_cpus(ranks.nearby()[0]):
+    with sharing_cpus(ranks.nearby().host):
         yield
 
 

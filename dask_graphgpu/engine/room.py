@@ -14,11 +14,12 @@ def require_room(view: Any, num_bytes: int, what: str) -> None:
 
 
 def require_room_on_each(view: Any, num_bytes: int, what: str) -> None:
-    """The same where each rank takes so many bytes: ranks of one process share the limit, those of a host its memory.
+    """The same where each rank takes so many bytes: ranks of a process share the limit, those of a machine its memory.
 
     Collective.
     """
-    _require(view, num_bytes, view.ranks.nearby(), what)
+    nearby = view.ranks.nearby()
+    _require(view, num_bytes, (nearby.machine, nearby.process), what)
 
 
 def require_room_for_all(view: Any, own: int, edge: int, what: str) -> None:
@@ -28,7 +29,7 @@ def require_room_for_all(view: Any, own: int, edge: int, what: str) -> None:
 
 
 def _require(view: Any, num_bytes: int, sharing: tuple[int, int], what: str) -> None:
-    """``sharing`` : how many take so many bytes each, on this host and in this process."""
+    """``sharing`` : how many take so many bytes each, on this machine and in this process."""
     limits = view.given().limits if view.paged else configured()
     there, whose, times = machine_memory(), "the machine has", sharing[0]
     if limits is not None:

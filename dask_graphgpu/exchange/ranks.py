@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import socket
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -13,6 +11,7 @@ from typing import Self
 import numpy as np
 
 from dask_graphgpu.errors import InvalidArgument, RanksAborted
+from dask_graphgpu.exchange.nearby import Nearby, places
 
 MOST_SCALARS = 16
 NOTHING = np.empty(0, np.uint8)
@@ -133,12 +132,11 @@ class Ranks(ABC):
         """Return when every rank has come here."""
         self.step([None] * self.size, NO_SCALARS)
 
-    def nearby(self) -> tuple[int, int]:
-        """How many of the ranks are on this one's host, and how many in its process; this one is among them."""
-        host = socket.gethostname()
-        every = self.all_gather_bytes(f"{os.getpid()} {host}".encode())
-        hosts = [each.split(b" ", 1)[1] for each in every]
-        return hosts.count(host.encode()), every.count(every[self.rank])
+    def nearby(self) -> Nearby:
+        """How many of the ranks are where this one is, which is among them."""
+        told = self.all_gather_bytes("\n".join(places()).encode())
+        every = zip(*(each.split(b"\n") for each in told), strict=True)
+        return Nearby(*(place.count(place[self.rank]) for place in every))
 
     # -- arrays -------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ import threading
 import numpy as np
 import pyarrow as pa
 
+from dask_graphgpu.partition.distinct import distinct
 from dask_graphgpu.partition.id_table import hashes
 
 _RUNS, _ROWS = 8, 1 << 10  # of edges that are looked at together, and their rows
@@ -48,7 +49,7 @@ class Repeats:
         size = min(_ROWS, max(len(source) // _RUNS, 1))
         for lo in np.linspace(0, len(source) - size, _RUNS).astype(int).tolist():
             ends = [hashes(each.slice(lo, size)) for each in (source, destination)]
-            run = np.unique(np.concatenate(ends))
+            run = distinct(np.concatenate(ends))
             self._looked_at += 2 * size
             self._pairs += float(len(run)) * len(self._seen)
             self._seen = np.concatenate([self._seen, run])
@@ -56,5 +57,5 @@ class Repeats:
         same = float((times * (times - 1) // 2).sum())
         drawn = self._expected * len(self._seen) / self._looked_at
         strings = self._pairs / max(same, 1.0)
-        distinct = strings * -np.expm1(-drawn / strings)
-        self._few = bool(distinct >= _REPEATED * self._expected)
+        different = strings * -np.expm1(-drawn / strings)
+        self._few = bool(different >= _REPEATED * self._expected)

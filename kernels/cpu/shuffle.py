@@ -51,19 +51,28 @@ def count_entries(lo, hi, rows, owners, counts):
 
 
 @jit
-def deal_entries(
-    lo, hi, rows, neighbours, owners, places, bounds, cursor, dealt_rows, dealt_neighbours
-):
+def look_up(lo, hi, codes, places_of, owners_of, places, owners, counts):
+    """Write the places and owners of the ends ``lo`` to ``hi``, from the first of ``places`` on, and count owners."""
+    for i in range(lo, hi):
+        code = codes[i]
+        places[i - lo] = places_of[code]
+        owner = owners_of[code]
+        owners[i - lo] = owner
+        counts[owner] += 1
+
+
+@jit
+def deal_entries(lo, hi, rows, owners, neighbours, bounds, cursor, dealt_rows, dealt_neighbours):
     """Write entries where those for their row's owner go next, in the order of the edges.
 
-    A row is named as its owner names it, a neighbour by its place.
+    ``rows`` and ``neighbours`` are places; a row is named as its owner names it.
     """
     for i in range(lo, hi):
-        to = owners[rows[i]]
+        to = owners[i]
         at = cursor[to]
         cursor[to] = at + 1
-        dealt_rows[at] = places[rows[i]] - bounds[to]
-        dealt_neighbours[at] = places[neighbours[i]]
+        dealt_rows[at] = rows[i] - bounds[to]
+        dealt_neighbours[at] = neighbours[i]
 
 
 @jit

@@ -38,11 +38,16 @@ def find(lo, hi, offsets, data, splits, split_offsets, split_data, ranges, count
             half = (left + 1) // 2
             found += half if splits[found + half - 1] < word else 0
             left -= half
-        while found < len(splits) and splits[found] == word:
-            at, end = np.uint64(split_offsets[found]), np.uint64(split_offsets[found + 1])
-            if compared(address, length, np.uint64(split_data) + at, end - at) < 0:
-                break
-            found += 1
+        if found < len(splits) and splits[found] == word:
+            above = len(splits)
+            while found < above:  # among those that begin alike, by all of their bytes
+                middle = (found + above) // 2
+                at, end = np.uint64(split_offsets[middle]), np.uint64(split_offsets[middle + 1])
+                split = np.uint64(split_data) + at
+                if splits[middle] == word and compared(address, length, split, end - at) >= 0:
+                    found = middle + 1
+                else:
+                    above = middle
         ranges[i] = found
         counts[found] += 1
         sizes[found] += length

@@ -115,8 +115,8 @@ def number(
     """Number the ids of all ranks. Collective; ``chunks``, `EdgeChunk` or `UncodedEdges`, is emptied.
 
     The numbers are the same however the chunks are dealt to ranks. Cost: a pass over the codes; of
-    integers in a narrow range two bits of it a rank on the wire, of any others the distinct ids of
-    each rank to their homes and their numbers back.
+    integers in a narrow range two bits of it a rank on the wire, of strings without codes all of them
+    to their homes and their numbers back, of any others only the distinct ids of each rank.
     """
     vertices = [chunk for chunk in vertices if len(chunk)]
     edges = [chunk for chunk in chunks if len(chunk)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -62,7 +63,7 @@ def shuffle(
     whole = [(run, 0, len(run)) for run in runs]
     got = []
     for way in ways:
-        given = np.diff(_Dealt.of(whole, way, tables, ranks.size).cuts)
+        given = _counted(whole, way, tables, ranks.size)
         # How much others send is told before it comes, so that it goes to one array, without a copy.
         counts = np.concatenate(ranks.all_to_all(np.split(given, ranks.size)))
         got.append(_Arriving(counts, bounds.dtype, kinds))
@@ -70,18 +71,19 @@ def shuffle(
     del whole
     pieces = _cut(_taken(runs), _PIECE)
     for _ in range(int(ranks.max(num_pieces))):
-        piece = next(pieces, [])
+        piece = _Piece.of(next(pieces, []), tables, bounds)
         for way, arriving in zip(ways, got, strict=True):
-            dealt = _Dealt.of(piece, way, tables, ranks.size)
+            dealt = _Dealt.of(piece, way)
             room = arriving.entries
-            rows, neighbours = dealt.ends(tables, bounds)
+            rows, neighbours = dealt.entries(bounds)
             arriving.put(room.rows, dealt.sent(ranks, rows))
             arriving.put(room.neighbours, dealt.sent(ranks, neighbours))
             del rows, neighbours
             for name, column in room.columns.items():
                 arriving.put(column, dealt.sent(ranks, dealt.column(name, column.dtype)))
             arriving.next_piece()
-        piece.clear()
+            del dealt
+        del piece
     return [arriving.entries for arriving in got]
 
 
@@ -119,65 +121,121 @@ class _Arriving:
         self._upto += self._lengths
 
 
+def _blocks(parts: Sequence[_Part]) -> list[list[_Part]]:
+    """Parts of edges for threads."""
+    edges = sum(hi - lo for _, lo, hi in parts)
+    return list(_cut(parts, max(-(-edges // num_blocks(edges)), 1)))
+
+
+def _counted(parts: Sequence[_Part], way: str, tables: Tables, size: int) -> np.ndarray:
+    """How many entries each rank gets."""
+    blocks = _blocks(parts)
+    counts = np.zeros((len(blocks), size), np.int64)
+
+    def count(block: int) -> None:
+        for run, lo, hi in blocks[block]:
+            rows, _ = ends_of(run, way)
+            kernels.shuffle.count_entries(lo, hi, rows, run.codes.of(tables.owners), counts[block])
+
+    each(count, len(blocks))
+    total: np.ndarray = counts.sum(axis=0)
+    return total
+
+
+@dataclass(frozen=True, eq=False)
+class _Ends:
+    """Sources or destinations: their places and owners, and ``counts`` of owners in each block."""
+
+    places: np.ndarray
+    owners: np.ndarray
+    counts: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class _Piece:
+    """Some of a rank's edges in blocks, where each begins and the last one ends, and ends as all ranks know them."""
+
+    blocks: list[list[_Part]]
+    starts: list[int]
+    ends: dict[str, _Ends]
+
+    @classmethod
+    def of(cls, parts: Sequence[_Part], tables: Tables, bounds: np.ndarray) -> _Piece:
+        blocks = _blocks(parts)
+        starts = [0, *accumulate(sum(hi - lo for _, lo, hi in block) for block in blocks)]
+        owner = np.result_type(np.uint8, *tables.owners)
+        size = len(blocks), len(bounds) - 1
+        found = [
+            _Ends(
+                np.empty(starts[-1], bounds.dtype),
+                np.empty(starts[-1], owner),
+                np.zeros(size, np.int64),
+            )
+            for _ in range(2)
+        ]
+
+        def look_up(block: int) -> None:
+            at = starts[block]
+            for run, lo, hi in blocks[block]:
+                known = run.codes.of(tables.places), run.codes.of(tables.owners)
+                for ends, codes in zip(found, (run.source, run.destination), strict=True):
+                    to = ends.places[at:], ends.owners[at:], ends.counts[block]
+                    kernels.shuffle.look_up(lo, hi, codes, *known, *to)
+                at += hi - lo
+
+        each(look_up, len(blocks))
+        return cls(blocks, starts, dict(zip(("source", "destination"), found, strict=True)))
+
+
 @dataclass(frozen=True, eq=False)
 class _Dealt:
     """A piece of a rank's edges, and where the entries that they make go in what is sent.
 
-    ``blocks`` are parts of the piece for threads; ``cursors``, of shape (blocks, ranks), say where
-    their entries for each rank start, and ``cuts`` where all of those for a rank do.
+    ``cursors``, of shape (blocks, ranks), say where the entries of each block for each rank start, and ``cuts`` where
+    all of those for a rank do.
     """
 
-    blocks: list[list[_Part]]
-    way: str
-    owners: list[np.ndarray]
+    piece: _Piece
+    rows: _Ends
+    neighbours: _Ends
     cursors: np.ndarray
     cuts: np.ndarray
 
     @classmethod
-    def of(cls, piece: Sequence[_Part], way: str, tables: Tables, size: int) -> _Dealt:
-
-        edges = sum(hi - lo for _, lo, hi in piece)
-        blocks = list(_cut(piece, max(-(-edges // num_blocks(edges)), 1)))
-        counts = np.zeros((len(blocks), size), np.int64)
-
-        def count(block: int) -> None:
-            for run, lo, hi in blocks[block]:
-                rows, _ = ends_of(run, way)
-                kernels.shuffle.count_entries(
-                    lo, hi, rows, run.codes.of(tables.owners), counts[block]
-                )
-
-        each(count, len(blocks))
+    def of(cls, piece: _Piece, way: str) -> _Dealt:
+        other = "destination" if way == "source" else "source"
+        rows, counts = piece.ends[way], piece.ends[way].counts
         cuts = np.append(0, np.cumsum(counts.sum(axis=0)))
-        return cls(blocks, way, tables.owners, cuts[:-1] + np.cumsum(counts, axis=0) - counts, cuts)
+        cursors = cuts[:-1] + np.cumsum(counts, axis=0) - counts
+        return cls(piece, rows, piece.ends[other], cursors, cuts)
 
-    def ends(self, tables: Tables, bounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def entries(self, bounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Rows and neighbours of the entries, those for rank 0 first."""
         rows, neighbours = np.empty((2, int(self.cuts[-1])), bounds.dtype)
+        given = self.rows.places, self.rows.owners, self.neighbours.places, bounds
 
         def deal(block: int) -> None:
+            part = self.piece.starts[block : block + 2]
             cursor = self.cursors[block].copy()
-            for run, lo, hi in self.blocks[block]:
-                owners, places = run.codes.of(self.owners), run.codes.of(tables.places)
-                kernels.shuffle.deal_entries(
-                    lo, hi, *ends_of(run, self.way), owners, places, bounds, cursor, rows, neighbours
-                )  # fmt: skip
+            kernels.shuffle.deal_entries(*part, *given, cursor, rows, neighbours)
 
-        each(deal, len(self.blocks))
+        each(deal, len(self.piece.blocks))
         return rows, neighbours
 
     def column(self, name: str, kind: np.dtype[Any]) -> np.ndarray:
         """A column of the entries."""
         dealt = np.empty(int(self.cuts[-1]), kind)
+        themselves = np.arange(len(self.cuts) - 1, dtype=self.rows.owners.dtype)
 
         def deal(block: int) -> None:
-            cursor = self.cursors[block].copy()
-            for run, lo, hi in self.blocks[block]:
-                rows, _ = ends_of(run, self.way)
-                moved = to_move(run.columns[name], dealt)
-                kernels.shuffle.deal_column(lo, hi, rows, run.codes.of(self.owners), cursor, *moved)
+            cursor, at = self.cursors[block].copy(), self.piece.starts[block]
+            for run, lo, hi in self.piece.blocks[block]:
+                moved = to_move(run.columns[name][lo:hi], dealt)
+                owners = self.rows.owners[at:]
+                kernels.shuffle.deal_column(0, hi - lo, owners, themselves, cursor, *moved)
+                at += hi - lo
 
-        each(deal, len(self.blocks))
+        each(deal, len(self.piece.blocks))
         return dealt
 
     def sent(self, ranks: Ranks, dealt: np.ndarray) -> list[np.ndarray]:

@@ -47,15 +47,18 @@ def test_numbers_are_places_in_the_order_of_all(parts):
         assert len(found.homes) == len(every)
 
 
-def test_homes_have_about_as_many_strings():
+@pytest.mark.parametrize("beginning", ["", "https://example.org/"])
+def test_homes_have_about_as_many_strings(beginning):
     def on_rank(ranks):
         rng = np.random.default_rng(ranks.rank)
-        texts = [f"id-{i}" for i in rng.permutation(20_000)[:10_000]]
+        texts = [f"{beginning}{i}" for i in rng.permutation(20_000)[:10_000]]
         return uncoded.number_at_homes(ranks, [pa.array(texts, pa.large_string())])
 
-    made = run_local(3, on_rank)
+    made = run_local(7, on_rank)
     counts = [len(each.ids) for each in made]
     assert max(counts) < 1.1 * min(counts)
+    ids = [text for each in made for text in each.ids.to_pylist()]
+    assert ids == sorted(set(ids), key=str.encode)
 
 
 def pairs(rows, distinct, *, ascending=False):
