@@ -18,6 +18,7 @@ from dask_graphgpu.io.objects.storage_options import StorageOptions
 from dask_graphgpu.jobs.cluster_options import cluster_parameters
 from dask_graphgpu.jobs.graph_options import graph_options, table_options
 from dask_graphgpu.jobs.keep_ids import GROUPED
+from dask_graphgpu.jobs.list_option import ListOption
 from dask_graphgpu.jobs.method_options import algorithm_options
 from dask_graphgpu.jobs.steps import GraphOptions, Step, path_or_ids
 from dask_graphgpu.jobs.storage import options_of, storage_parameter
@@ -108,7 +109,7 @@ def _result_options() -> list[click.Parameter]:
             metavar="CONDITION",
             help='Rows of the result that are kept, such as "rank > 0.001"; written as --where is.',
         ),
-        option(
+        ListOption(
             ["--partition-by"],
             metavar="COL,COL",
             help="Write folders by the values of these columns, such as label=7/, at a URL row groups; for columns of "
@@ -183,7 +184,7 @@ def _group_options() -> list[click.Parameter]:
 
 def _features_options() -> list[click.Parameter]:
     """Parameters of the step that puts several results into one frame."""
-    methods = click.Option(
+    methods = ListOption(
         ["--methods"],
         type=_methods,
         required=True,
@@ -197,7 +198,7 @@ def _build_options() -> list[click.Parameter]:
     """Parameters of the step that saves a graph."""
     return [
         *graph_options(),
-        click.Option(
+        ListOption(
             ["--edge-columns"],
             metavar="COL,COL",
             help="Edge columns to keep for vertex programs.",
