@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dask.base import is_dask_collection
+from pandas.api.types import is_numeric_dtype
 
 from dask_graphgpu.io.label_rows import GROUPS
 
@@ -46,10 +47,10 @@ _LARGEST_FIRST = {
 }
 
 
-def top(result: Any, n: int, names: Mapping[str, str]) -> Any:
+def top(result: Any, n: int, names: Mapping[str, str], rows: str = "vertices") -> Any:
     """The ``n`` first rows of a result: the largest ranks, degrees, widths and so on, the shortest distances.
 
-    Of components, labels and the like, the ``n`` with the most vertices, each level of a hierarchy for itself. Rows
+    Of components, labels and the like, the ``n`` with the most ``rows``, each level of a hierarchy for itself. Rows
     that nothing ranks, such as edges and embeddings, come as they are. ``names`` are those in the result of the
     columns that the method makes.
 
@@ -59,22 +60,33 @@ def top(result: Any, n: int, names: Mapping[str, str]) -> Any:
     """
     for column, largest_first in _LARGEST_FIRST.items():
         if column in names:
-            first = result.nlargest if largest_first else result.nsmallest
-            return _computed(first(n, names[column]))
+            return _ranked(result, n, names[column], largest_first=largest_first)
     groups = groups_of(names)
     if not groups:
         return _first(result, n)
     if "level" in names:
         groups = [names["level"], *groups]
-    sizes = _computed(result.groupby(groups).size()).rename("vertices").reset_index()
-    return sizes.sort_values(
-        ["vertices", *groups], ascending=[False, *(True for _ in groups)]
-    ).head(n)
+    sizes = _computed(result.groupby(groups).size()).rename(rows).reset_index()
+    return sizes.sort_values([rows, *groups], ascending=[False, *(True for _ in groups)]).head(n)
 
 
 def groups_of(names: Mapping[str, str]) -> list[str]:
     """The columns of a result that say which group a row is in."""
     return [shown for name, shown in names.items() if name.split("_")[0] in GROUPS]
+
+
+def _ranked(result: Any, n: int, column: str, *, largest_first: bool) -> Any:
+    """The first rows by a column of numbers or times, of equal ones those that come first."""
+    if is_numeric_dtype(result.dtypes[column]):
+        first = result.nlargest if largest_first else result.nsmallest
+        return _computed(first(n, column))
+
+    def sorted_rows(frame: Any) -> Any:  # what nsmallest does not take: times of Arrow's
+        return frame.sort_values(column, ascending=not largest_first, kind="stable").head(n)
+
+    if is_dask_collection(result):
+        result = result.map_partitions(sorted_rows, meta=result._meta).compute()
+    return sorted_rows(result)
 
 
 def _first(result: Any, n: int) -> Any:

@@ -257,7 +257,9 @@ def _run_step(
     if step.top is not None:
         if step.output is not None:
             result = read_table(step.output, storage_options=step.options_for(step.output))
-        first = top(result, step.top, names)
+        kind = ALGORITHMS.get(step.algorithm)
+        of_edges = kind is not None and kind.row == "edge"
+        first = top(result, step.top, names, "edges" if of_edges else "vertices")
         facts["rows"] = len(first)
         _print(first.to_string(index=False) + "\n")
     elif step.output is None:

@@ -250,6 +250,19 @@ def test_top_of_rows_that_nothing_ranks(folder, output):
     assert sorted(shown) == [[*key, size] for key, size in levels.items()]
 
 
+def test_top_of_times_and_of_groups_of_edges(folder):
+    at = pd.to_datetime([5, 3, 9, 9, 1], unit="D")
+    EDGES.assign(at=at, day=at.date).to_parquet("dated.parquet")
+    words = ["earliest_arrival", "dated.parquet", "--source", 0, "--top", 3, "--time"]
+    for column in ("at", "day"):
+        lines = call(*words, column).stdout.splitlines()
+        assert [line.split()[0] for line in lines[2:]] == ["2", "1"]
+    shown = call("biconnected_components", "edges.parquet", "--top", 1).stdout.splitlines()
+    assert shown[0].split() == ["component", "edges"]
+    sizes = EDGES.graph().biconnected_components()["component"].value_counts()
+    assert shown[1].split()[1] == str(sizes.max())
+
+
 def test_a_list_may_be_given_in_parts(folder):
     """The last part alone was taken."""
     words = ["weakly_connected_components", "edges.parquet", "--output", "out"]
