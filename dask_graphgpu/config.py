@@ -9,7 +9,7 @@ import dask
 from dask.utils import parse_bytes
 
 from dask_graphgpu.arguments import check_choice, said
-from dask_graphgpu.errors import InvalidArgument
+from dask_graphgpu.errors import InvalidArgument, guess
 
 DEFAULTS: dict[str, Any] = {
     "engine": "auto",  # of graphs made with engine="auto": auto | cpu | gpu | hybrid | interpreted
@@ -72,7 +72,17 @@ DEFAULTS: dict[str, Any] = {
     "tracebacks": "short",
 }
 
-dask.config.update_defaults({"graphgpu": DEFAULTS})
+_ROOT = "graphgpu"
+dask.config.update_defaults({_ROOT: DEFAULTS})
+
+
+def check_names() -> None:
+    """Raise InvalidArgument where Dask's configuration has a setting under ``graphgpu`` that there is not."""
+    given = dask.config.get(_ROOT, default={})
+    for name in given if isinstance(given, dict) else ():
+        if str(name).replace("_", "-") not in DEFAULTS:
+            meant = guess(str(name), DEFAULTS) or f" There are {', '.join(DEFAULTS)}"
+            raise InvalidArgument(f"graphgpu.{name} is set, and there is no such setting.{meant}")
 
 
 def get(name: str) -> Any:

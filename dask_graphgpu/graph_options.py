@@ -58,6 +58,7 @@ def checked(
     check_choice("duplicates", duplicates, DUPLICATES)
     check_choice("layout", layout, LAYOUTS)
     check_flag("directed", directed)
+    config.check_names()
     order = config.chosen("order", order, ORDERS)
     engine = config.chosen("engine", engine, engines.NAMES)
     engines.check(engine)

@@ -83,6 +83,7 @@ def load(
     check_choice("stale", stale, STALE)
     check_choice("backend", backend, ("pandas", "cudf"))
     on_device = backend == "cudf"
+    config.check_names()
     engine = config.chosen("engine", engine, engines.NAMES)
     engine = engines.of_frames(engine, on_device=on_device)
     number = 1 if ranks == "auto" else check_ranks(ranks)

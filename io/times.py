@@ -48,8 +48,7 @@ def number_of(time: Any, dtype: Any) -> int:
         time = pd.Timestamp(time).date()  # of dates
     else:
         time = pd.Timestamp(time)
-        zone = getattr(dtype, "tz", getattr(getattr(dtype, "pyarrow_dtype", None), "tz", None))
-        if (time.tz is None) != (zone is None):
+        if (time.tz is None) != (_zone(dtype) is None):
             raise TypeError("of a time and a column, one has a time zone and the other has none")
     if time is pd.NaT:
         raise ValueError("NaT is no time")
@@ -69,10 +68,16 @@ def as_bound(name: str, value: Any, kind: Any) -> int | float | None:
     refuse(name, value, f"is {_in_words(kind)}, or None")
 
 
+def _zone(dtype: Any) -> Any:
+    """The time zone of a dtype of times, if it has one."""
+    return getattr(dtype, "tz", getattr(getattr(dtype, "pyarrow_dtype", None), "tz", None))
+
+
 def _in_words(kind: Any) -> str:
-    return (
-        f"a time of {kind}, such as pandas.Timestamp('2026-11-26')" if is_time(kind) else "a number"
-    )
+    if not is_time(kind):
+        return "a number"
+    zone = _zone(kind)
+    return f"a time of {kind}, such as pandas.Timestamp('2026-11-26'{f', tz={str(zone)!r}' if zone else ''})"
 
 
 def as_times(numbers: np.ndarray, dtype: Any, valid: np.ndarray | None = None) -> pd.Series[Any]:

@@ -3,13 +3,16 @@
 import doctest
 import re
 import runpy
+import shlex
 import tomllib
 from pathlib import Path
 
+import click
 import pytest
 
 import dask_graphgpu
 from dask_graphgpu.algorithms import ALGORITHMS
+from dask_graphgpu.jobs.cli import graph
 from dask_graphgpu.store.checkpoint import CHECKPOINT
 from dask_graphgpu.store.saved_format import SAVED
 
@@ -75,3 +78,30 @@ def test_versions_are_those_of_the_project():
     assert re.search(
         rf"^## \[{re.escape(project['version'])}\] - \d{{4}}-\d\d-\d\d$", changes, re.M
     )
+
+
+def commands_of(text):
+    """The words of each call of ``dask graph`` in a page, in blocks and in lines."""
+    blocks = re.findall(r"```(?:sh|bash|ini)\n(.*?)```", text, re.S)
+    lines = [line for block in blocks for line in block.replace("\\\n", " ").splitlines()]
+    for line in [*lines, *re.findall(r"`(dask graph [^`]*)`", text)]:
+        found = re.search(r"dask[ -]graph ([a-z].*?)( [|#]| 2>|$)", line)
+        if found and "[" not in line and "--help" not in line:
+            yield shlex.split(found[1])
+
+
+def test_commands_of_the_docs_are_calls():
+    """Each is taken by the command line: the method, its options and their values."""
+    number = 0
+    for page in (ROOT / "README.md", *DOCS.rglob("*.md")):
+        for name, *words in commands_of(page.read_text(encoding="utf-8")):
+            if not words:  # the name of a command
+                continue
+            command = graph.get_command(click.Context(graph), name)
+            assert command is not None, (page.name, name)
+            try:
+                command.make_context(name, list(words))
+            except click.UsageError as error:
+                pytest.fail(f"{page.name}: {name} {words}: {error.format_message()}")
+            number += 1
+    assert number > 30

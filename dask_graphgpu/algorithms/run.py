@@ -219,7 +219,8 @@ class Run:
         """Sum over the vertices of all ranks; floats are added up as float64."""
         own = self._own(values)
         wide = np.float64 if own.dtype.kind == "f" else np.int64
-        mine = own.astype(wide, copy=False).sum().item()
+        with np.errstate(over="ignore"):  # it is infinite then, which the caller judges
+            mine = own.astype(wide, copy=False).sum().item()
         return mine if self.ranks is None else self.ranks.sum(mine)
 
     def least(self, values: Any) -> Any:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from dask_graphgpu.algorithms.algorithm import Algorithm, require_weight
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.errors import IntegerOverflow
@@ -25,8 +27,9 @@ class WeightedDegree(Algorithm):
     -------
     frame
         ``vertex``; of a directed graph ``weighted_in_degree`` and ``weighted_out_degree``;
-        ``weighted_degree``: int64 over integer weights, exact; float64 over float weights. Repeated rows
-        add up; a self-loop counts twice in ``weighted_degree``. One row a vertex in ascending order of ids.
+        ``weighted_degree``: int64 over integer weights, exact; float64 over float weights, infinite where
+        a sum is. Repeated rows add up; a self-loop counts twice in ``weighted_degree``. One row a vertex in
+        ascending order of ids.
 
     Raises
     ------
@@ -69,7 +72,8 @@ class WeightedDegree(Algorithm):
 
 def _added(a: Any, b: Any) -> Any:
     """Their sum, of none below 0. Raises IntegerOverflow where one does not fit."""
-    total = a + b
+    with np.errstate(over="ignore"):  # of floats it is infinite then
+        total = a + b
     if total.dtype.kind != "f" and (bad := int((total < 0).sum())):
         raise IntegerOverflow(
             f"the summed weights of a vertex's edges do not fit int64 ({bad} times); give the weights "

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import click
-from dask.utils import parse_timedelta
 
 from dask_graphgpu.jobs.clusters import ClusterOptions
+from dask_graphgpu.jobs.durations import seconds_of
 
 # Keys of a job file, what they may be, and how that is said.
 _KINDS: dict[str, tuple[type, str]] = {
@@ -24,11 +24,8 @@ _IN_TABLE = ("workers", "wait")
 
 def _seconds(text: str) -> float:
     """A time, such as 30s, 5min or 1h, in seconds."""
-    try:
-        seconds = float(parse_timedelta(text, default=False))
-    except (ValueError, KeyError, TypeError, IndexError):  # Dask looks at the first letter
-        seconds = 0.0
-    if not 0 < seconds < float("inf"):
+    seconds = seconds_of(text)
+    if seconds is None:
         raise click.BadParameter(f"{text!r}; give a time, such as 30s, 5min or 1h.")
     return seconds
 

@@ -8,6 +8,7 @@ from dask_graphgpu import engine
 from dask_graphgpu.graph_options import DUPLICATES, LAYOUTS, ORDERS
 from dask_graphgpu.io.tables.table_kind import FORMATS
 from dask_graphgpu.io.tables.text_options import TYPES
+from dask_graphgpu.jobs.list_option import ListOption
 from dask_graphgpu.jobs.method_options import number_or_text
 from dask_graphgpu.jobs.storage import storage_parameter
 from dask_graphgpu.partition.ranks import owner
@@ -64,7 +65,7 @@ def graph_options() -> list[click.Parameter]:
     return [
         click.Argument(["edges"]),
         *table_options(),
-        option(
+        ListOption(
             ["--columns"],
             metavar="SRC,DST",
             help="Id columns of the source, then of the destination. Default: src,dst, or source,destination.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,6 +14,7 @@ from dask_graphgpu.errors import guess
 from dask_graphgpu.io.objects.storage_options import StorageOptions
 from dask_graphgpu.jobs.cluster_options import KEYS, cluster_of_keys
 from dask_graphgpu.jobs.clusters import ClusterOptions
+from dask_graphgpu.jobs.list_option import ListOption
 from dask_graphgpu.jobs.method_options import algorithm_options, numbers
 from dask_graphgpu.jobs.options import (
     ALGORITHMS,
@@ -29,12 +31,6 @@ from dask_graphgpu.jobs.storage import words_of
 from dask_graphgpu.jobs.update_step import UPDATE
 
 _PAIRS = {"name", "type"}  # texts with a sign = on the command line, tables in a file
-_LISTS = {
-    "columns",
-    "edge_columns",
-    "methods",
-    "partition_by",
-}  # texts with commas on the command line, lists in a file
 
 
 def keys_of_file(text: bytes, name: str) -> dict[str, Any]:
@@ -164,12 +160,15 @@ def _words(option: click.Option, key: str, value: Any) -> Sequence[str]:
         value = words_of(value)
     if option.name in _PAIRS and isinstance(value, dict):
         value = [f"{old}={new}" for old, new in value.items()]
-    if option.name in _LISTS and isinstance(value, list) and all(isinstance(v, str) for v in value):
-        value = ",".join(value)
+    if isinstance(option, ListOption) and option.table and isinstance(value, dict):
+        value = json.dumps(value)
     if getattr(option.type, "func", None) is numbers and isinstance(value, list):
         value = "".join(f"{each}," for each in value)
     values = value if option.multiple and isinstance(value, list) else [value]
-    if option.is_flag or not all(isinstance(v, str | int | float) for v in values):
+    allowed = (
+        str if isinstance(option, ListOption) and isinstance(value, list) else str | int | float
+    )
+    if option.is_flag or not all(isinstance(v, allowed) for v in values):
         raise click.UsageError(
             f"{key} is {value!r}; give {'true or false' if option.is_flag else 'a text or a number'}."
         )

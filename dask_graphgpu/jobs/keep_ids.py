@@ -12,7 +12,7 @@ from dask_graphgpu.io.objects.object_folder import ObjectFolder
 from dask_graphgpu.io.objects.storage_options import redacted
 from dask_graphgpu.io.place import holds, place_of
 from dask_graphgpu.io.tables.read import read_table
-from dask_graphgpu.jobs.ranking import ranking
+from dask_graphgpu.jobs.ranking import groups_of
 from dask_graphgpu.jobs.steps import Step
 from dask_graphgpu.matching import CHANGES, match_ids
 
@@ -59,7 +59,7 @@ def keeping_ids(step: Step, result: Any, names: Mapping[str, str]) -> KeptIds:
         It cannot be read.
     """
     assert step.keep_ids is not None
-    group, _ = ranking(names)
+    group = groups_of(names)
     own = {*names.values()} - {names.get("vertex")}
     vertex = [name for name in result.columns if name not in own]
     old = earlier_result(step, vertex + group)

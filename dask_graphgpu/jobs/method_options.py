@@ -6,11 +6,12 @@ import dataclasses
 import inspect
 import re
 import types
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, get_args, get_origin, get_type_hints
 
 import click
 
+from dask_graphgpu.jobs.list_option import ListOption
 from dask_graphgpu.jobs.steps import IDS
 
 _COMMON_FIELDS = {"columns", "checkpoint", "resume"}  # of methods, whose options all commands have
@@ -70,7 +71,8 @@ def algorithm_options(algorithm: type) -> list[click.Parameter]:
         name = "--" + field.name.replace("_", "-")
         # None stands for "not given", so that the algorithm's own default holds.
         kinds = _kinds(hints[field.name])
-        several = any(get_origin(kind) is Sequence for kind in kinds)
+        lists = [kind for kind in kinds if get_origin(kind) is Sequence]
+        option: type[click.Option] = ListOption if lists else click.Option
         or_frame = Any in kinds and "list of ids" in said.kind
         if field.name in IDS or or_frame:
             metavar = "ID" if field.name in IDS else "ID|PATH"
@@ -87,12 +89,16 @@ def algorithm_options(algorithm: type) -> list[click.Parameter]:
             more["default"] = None
         elif kinds == {int}:
             more["type"] = int
-        elif several or float in kinds:
-            more["metavar"] = "NUMBER[,NUMBER...]" if several else "NUMBER"
-            more["type"] = numbers if several else number
+        elif lists and get_args(lists[0]) == (str,):
+            table = any(get_origin(kind) is Mapping for kind in kinds)
+            more |= {"metavar": "NAME[,NAME...]", "type": str, "table": table}
+        elif lists:
+            more |= {"metavar": "NUMBER[,NUMBER...]", "type": numbers}
+        elif float in kinds:
+            more |= {"metavar": "NUMBER", "type": number}
         elif said.choices:
             more["type"] = click.Choice(said.choices)
-        options.append(click.Option([name, field.name], **more))
+        options.append(option([name, field.name], **more))
         if field.name == "sources" and "int" in said.kind:
             options.append(
                 click.Option(

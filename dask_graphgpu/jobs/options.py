@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import re
 from typing import Any
 
 import click
@@ -16,8 +15,10 @@ from dask_graphgpu.features import ALLOWED
 from dask_graphgpu.io.objects.object_folder import is_object
 from dask_graphgpu.io.objects.storage_options import StorageOptions
 from dask_graphgpu.jobs.cluster_options import cluster_parameters
+from dask_graphgpu.jobs.durations import seconds_of
 from dask_graphgpu.jobs.graph_options import graph_options, table_options
 from dask_graphgpu.jobs.keep_ids import GROUPED
+from dask_graphgpu.jobs.list_option import ListOption
 from dask_graphgpu.jobs.method_options import algorithm_options
 from dask_graphgpu.jobs.steps import GraphOptions, Step, path_or_ids
 from dask_graphgpu.jobs.storage import options_of, storage_parameter
@@ -36,16 +37,15 @@ _GIVEN = (
     "npartitions",
 )  # options of graphs that say nothing by default
 _STEP_OPTIONS = {"output", "top", "report", "changes"}
-_TIME = re.compile(r"(\d+|\d*\.\d+|\d+\.)\s*(s|min|h)")
-_SECONDS = {"s": 1, "min": 60, "h": 3600}
 
 
 def _interval(text: str) -> tuple[str, int | float]:
     """How often a checkpoint is written: an argument of `Checkpoint` and its value."""
     if text.isdecimal() and int(text):
         return "supersteps", int(text)
-    if time := _TIME.fullmatch(text):
-        return "seconds", float(time[1]) * _SECONDS[time[2]]
+    seconds = seconds_of(text) if not text.isdecimal() else None
+    if seconds is not None:
+        return "seconds", seconds
     raise click.BadParameter(
         f"{text!r}; give a number of supersteps, such as 100, or a time, such as 30s, 5min or 1h."
     )
@@ -108,7 +108,7 @@ def _result_options() -> list[click.Parameter]:
             metavar="CONDITION",
             help='Rows of the result that are kept, such as "rank > 0.001"; written as --where is.',
         ),
-        option(
+        ListOption(
             ["--partition-by"],
             metavar="COL,COL",
             help="Write folders by the values of these columns, such as label=7/, at a URL row groups; for columns of "
@@ -183,7 +183,7 @@ def _group_options() -> list[click.Parameter]:
 
 def _features_options() -> list[click.Parameter]:
     """Parameters of the step that puts several results into one frame."""
-    methods = click.Option(
+    methods = ListOption(
         ["--methods"],
         type=_methods,
         required=True,
@@ -197,7 +197,7 @@ def _build_options() -> list[click.Parameter]:
     """Parameters of the step that saves a graph."""
     return [
         *graph_options(),
-        click.Option(
+        ListOption(
             ["--edge-columns"],
             metavar="COL,COL",
             help="Edge columns to keep for vertex programs.",

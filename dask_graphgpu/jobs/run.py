@@ -34,7 +34,7 @@ from dask_graphgpu.jobs.journal import Journal
 from dask_graphgpu.jobs.keep_ids import KeptIds, counts, keeping_ids
 from dask_graphgpu.jobs.kept_graph import brought_up, check_kept
 from dask_graphgpu.jobs.paths import Looked, check_paths
-from dask_graphgpu.jobs.ranking import ranking, top
+from dask_graphgpu.jobs.ranking import top
 from dask_graphgpu.jobs.step_graph import StepGraph, graph_of, read_values
 from dask_graphgpu.jobs.steps import IDS, GraphOptions, Step, StepResult, is_path
 from dask_graphgpu.jobs.update_step import UPDATE, UpdateStep
@@ -207,8 +207,6 @@ def _ask(step: Step, graph: StepGraph, output: Place | None = None) -> _Asked | 
                     f"./{value}"
                 ) from error
         raise
-    if step.top is not None:
-        ranking(names)
     ids = None
     if step.keep_ids is not None:
         ids = keeping_ids(step, result, names)
@@ -259,7 +257,9 @@ def _run_step(
     if step.top is not None:
         if step.output is not None:
             result = read_table(step.output, storage_options=step.options_for(step.output))
-        first = top(result, step.top, names)
+        kind = ALGORITHMS.get(step.algorithm)
+        of_edges = kind is not None and kind.row == "edge"
+        first = top(result, step.top, names, "edges" if of_edges else "vertices")
         facts["rows"] = len(first)
         _print(first.to_string(index=False) + "\n")
     elif step.output is None:

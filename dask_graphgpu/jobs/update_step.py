@@ -12,6 +12,7 @@ from dask_graphgpu.io.objects.storage_options import redacted
 from dask_graphgpu.io.place import Place
 from dask_graphgpu.io.tables.read import read_table
 from dask_graphgpu.io.tables.text_options import TextOptions
+from dask_graphgpu.jobs.list_option import ListOption
 from dask_graphgpu.jobs.steps import GraphOptions, Step
 from dask_graphgpu.jobs.storage import options_of
 from dask_graphgpu.loading import load
@@ -25,7 +26,7 @@ def update_options() -> list[click.Parameter]:
     """Parameters that say what is removed, and how the columns of the tables are called."""
     option = click.Option
     return [
-        option(
+        ListOption(
             ["--columns"],
             metavar="SRC,DST",
             help="Id columns of the tables, where they are called otherwise than in the saved graph.",

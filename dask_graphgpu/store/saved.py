@@ -214,7 +214,8 @@ def current(folder: OpenFolder, fingerprint: str) -> dict[str, Any]:
 def replaced(path: Place) -> Replaced:
     """The error of a graph that is another one now than the one that was loaded."""
     return Replaced(
-        f"{path} was replaced by another graph, or updated, since it was loaded; load it again"
+        f"{path} was replaced by another graph, or updated, since it was loaded; load it again, or go on with "
+        "the graph that update(), append() or remove() gave"
     )
 
 

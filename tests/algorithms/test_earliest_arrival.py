@@ -1,5 +1,7 @@
 """Earliest arrival against edges gone over in order of time."""
 
+import re
+
 import numpy as np
 import oracles
 import pandas as pd
@@ -216,3 +218,16 @@ def test_on_the_command_line(tmp_path):
     ]
     call("earliest-arrival", edges, *asked)
     assert result(tmp_path / "out")["arrival"].dropna().dt.day.tolist() == [2, 2, 2]
+
+
+def test_the_time_that_an_error_shows_is_one_that_is_allowed():
+    """It had no time zone, where the column has one."""
+    for zone in (None, "Europe/Rome", "UTC"):
+        days = pd.to_datetime(["2026-01-01"]).tz_localize(zone)
+        graph = pd.DataFrame({"src": [0], "dst": [1], "day": days}).graph()
+        with pytest.raises(errors.InvalidArgument, match="allowed is a time") as refused:
+            graph.earliest_arrival(0, "day", 5)
+        shown = re.search(r"pandas\.Timestamp\((.*?)\)", str(refused.value)).group(1)
+        day, *tz = (part.split("=")[-1].strip("'") for part in shown.split(", "))
+        start = pd.Timestamp(day, tz=tz[0] if tz else None)
+        assert graph.earliest_arrival(0, "day", start)["arrival"][0] == start

@@ -74,3 +74,17 @@ def test_a_vertex_whose_weights_alone_are_too_little(edges, way):
     faint = edges.assign(weight=edges["weight"].where(edges["src"] != 4, 2.0**-1073))
     with pytest.raises(errors.InvalidEdges, match="weights at some vertex are too little"):
         faint.graph().pagerank(method=way, tolerance=0, max_iterations=5)
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+@pytest.mark.filterwarnings("error")
+def test_sums_beyond_floats_are_told_once(edges, ranks):
+    """By the answer or the error: NumPy warned of them, too."""
+    graph = times(edges, 2.0**1019).graph(ranks=ranks)
+    sums = edges.groupby("src")["weight"].sum()
+    found = graph.weighted_degree().set_index("vertex")["weighted_out_degree"]
+    assert np.isinf(found[sums.index]).tolist() == (sums >= 2.0**5).tolist()
+    jumps = pd.DataFrame({"vertex": [1, 2], "p": 1e308})
+    for given in ({"personalization": jumps}, {"start": jumps}):
+        with pytest.raises(errors.InvalidArgument, match="with sum inf"):
+            edges.graph(ranks=ranks).pagerank(**given)

@@ -28,6 +28,20 @@ def test_every_setting_is_read():
     )  # the three are Dask's
 
 
+def test_a_setting_that_there_is_not():
+    """A limit that was spelled otherwise was none."""
+    with (
+        dask.config.set({"graphgpu.host-memory-limits": "4GB"}),
+        pytest.raises(
+            errors.InvalidArgument, match=r"no such setting\. Did you mean host-memory-limit or"
+        ),
+    ):
+        EDGES.graph()
+    for name in ("host-memory-limit", "host_memory_limit"):
+        with dask.config.set({f"graphgpu.{name}": "4GB"}):
+            assert len(EDGES.graph().degree()) == 3
+
+
 def test_order():
     with dask.config.set({"graphgpu.order": "degree"}):
         assert EDGES.graph().explain().order == "falling degree"

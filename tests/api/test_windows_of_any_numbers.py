@@ -72,7 +72,7 @@ def test_edges_of_windows_are_rounded_as_the_column_is(where, tmp_path):
     settings = {
         "graphgpu.host-memory-limit": "700kB",
         "graphgpu.page-bytes": 4096,
-        "graphgpu.spill-directory": str(tmp_path),
+        "graphgpu.spill-directories": [str(tmp_path)],
     }
     with dask.config.set(settings if where == "disk" else {}):
         graph = frame.graph(duplicates="keep", ranks=2 if where == "ranks" else 1)

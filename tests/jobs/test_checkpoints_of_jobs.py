@@ -110,7 +110,7 @@ def test_more_iterations_go_on_of_a_saved_graph(frame):
         ("--resume", 2, "--resume needs a checkpoint: give --checkpoint DIR too"),
         ("--every 3", 2, "--every needs a checkpoint"),
         ("--checkpoint kept --every 0", 2, "'0'; give a number of supersteps, such as 100, or"),
-        ("--checkpoint kept --every 3days", 2, "'3days'; give a number"),
+        ("--checkpoint kept --every 3moons", 2, "'3moons'; give a number"),
         ("--checkpoint kept --every 3 --every 4", 2, "one time, one number of supersteps, or one"),
         ("--checkpoint notes", 1, "notes is not a checkpoint: it holds thesis.tex"),
         ("--checkpoint notes --resume", 1, "notes is not a checkpoint"),

@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from commands import ROOT, call, refused, result
 
 import dask_graphgpu.jobs.step_graph
+from dask_graphgpu import run_job
 from dask_graphgpu.jobs.cli import ALGORITHMS, graph
 from dask_graphgpu.jobs.method_options import algorithm_options
 
@@ -233,10 +234,62 @@ def test_top(folder, output):
     assert [line.split() for line in lines.splitlines()] == [["component", "vertices"], ["0", "4"]]
 
 
-def test_top_of_edges_is_refused_before_anything_is_written(folder):
-    words = ["k_core", "edges.parquet", "--k", 1, "--top", 3, "--output", "out"]
-    assert "top needs a result with" in refused(*words, code=2)
-    assert not Path("out").exists()
+@pytest.mark.parametrize("output", [(), ("--output", "out")])
+def test_top_of_rows_that_nothing_ranks(folder, output):
+    """They come as they are: of edges the first, of a hierarchy the largest groups of each level."""
+    words = ["k_core", "edges.parquet", "--k", 1, "--top", 2, *output]
+    shown = [line.split()[:2] for line in call(*words).stdout.splitlines()[1:]]
+    first = EDGES.graph().k_core(1).astype(str).to_numpy()[:2, :2].tolist()
+    assert shown == first
+    words = ["closeness_centrality", "edges.parquet", "--top", 1, *output]
+    best = EDGES.graph().closeness_centrality().nlargest(1, "closeness")["vertex"].item()
+    assert call(*words).stdout.splitlines()[1].split()[0] == str(best)
+    words = ["louvain", "edges.parquet", "--levels", "--top", 99, *output]
+    levels = EDGES.graph().louvain(levels=True).groupby(["level", "community"]).size()
+    shown = [[*map(int, line.split())] for line in call(*words).stdout.splitlines()[1:]]
+    assert sorted(shown) == [[*key, size] for key, size in levels.items()]
+
+
+def test_top_of_times_and_of_groups_of_edges(folder):
+    at = pd.to_datetime([5, 3, 9, 9, 1], unit="D")
+    EDGES.assign(at=at, day=at.date).to_parquet("dated.parquet")
+    words = ["earliest_arrival", "dated.parquet", "--source", 0, "--top", 3, "--time"]
+    for column in ("at", "day"):
+        lines = call(*words, column).stdout.splitlines()
+        assert [line.split()[0] for line in lines[2:]] == ["2", "1"]
+    shown = call("biconnected_components", "edges.parquet", "--top", 1).stdout.splitlines()
+    assert shown[0].split() == ["component", "edges"]
+    sizes = EDGES.graph().biconnected_components()["component"].value_counts()
+    assert shown[1].split()[1] == str(sizes.max())
+
+
+def test_a_list_may_be_given_in_parts(folder):
+    """The last part alone was taken."""
+    words = ["weakly_connected_components", "edges.parquet", "--output", "out"]
+    call(*words, "--thresholds", 1, "--thresholds", "2,3")
+    assert result().columns.tolist() == ["vertex", *(f"component_{each}" for each in (1, 2, 3))]
+    call(*words, "--thresholds", 1)
+    assert result().columns.tolist() == ["vertex", "component"]
+    call("features", "edges.parquet", "--output", "out", "--methods", "degree", "--methods", "hits")
+    assert result().columns.tolist()[-3:] == ["degree", "hub", "authority"]
+    call("degree", "edges.parquet", "--columns", "src", "--columns", "dst", "--output", "out")
+    pd.testing.assert_frame_equal(result(), EDGES.graph().degree(), check_dtype=False)
+
+
+def test_names_in_a_list(folder):
+    """No statistic could be named on the command line, and no list of them in a job file."""
+    values = pd.DataFrame({"vertex": [0, 1], "x": [0.5, 2.0]})
+    values.to_parquet("values.parquet")
+    words = ["neighbor_aggregate", "edges.parquet", "--values", "values.parquet", "--output", "out"]
+    wanted = EDGES.graph().neighbor_aggregate(values, ["mean", "count"])
+    for given in (["--statistics", "mean,count"], ["--statistics", '{"x": ["mean", "count"]}']):
+        call(*words, *given)
+        pd.testing.assert_frame_equal(result(), wanted, check_dtype=False)
+    step = {"algorithm": "neighbor_aggregate", "values": "values.parquet", "output": "out"}
+    for statistics in (["mean", "count"], {"x": ["mean", "count"]}):
+        run_job({"edges": "edges.parquet", **step, "statistics": statistics})
+        pd.testing.assert_frame_equal(result(), wanted, check_dtype=False)
+    assert "allowed are 'mean', 'sum'" in refused(*words, "--statistics", "median", code=2)
 
 
 def test_no_arguments_show_the_help():

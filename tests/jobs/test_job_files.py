@@ -104,7 +104,6 @@ def test_job_of_one_step_needs_no_table(folder):
         (JOB.replace('edges = "edges.parquet"', ""), "step 1: there is no key edges; give a path"),
         (JOB.replace('"bfs"', '["bfs"]'), "step 2: algorithm is ['bfs']; allowed are "),
         (JOB.replace('"bfs"', "{a = 1}"), "step 2: algorithm is {'a': 1}; allowed are "),
-        (JOB + "[[step]]\nalgorithm = 'k_core'\nk = 1\ntop = 3", "top needs a result with"),
         (JOB + "columns = 'src,nope'", "columns names 'nope'"),
         (JOB + "[[step]]\nalgorithm = 'pagerank'\ntop = 1\ndamping = 2", "damping"),
         (JOB.replace("source = [0, 3]", "source = 'x'"), "'x' is not an integer"),
