@@ -34,7 +34,8 @@ class MadeGraph:
                 np.r_[destination, source[other]],
             )
         rows = from_edges(self.n, source.astype(self.ids), destination.astype(self.ids), columns)
-        view = View.of(rows, directed=self.directed, user_rank=self.rank)
+        rank = None if self.rank is None else self.rank.astype(self.ids)
+        view = View.of(rows, directed=self.directed, user_rank=rank)
         if into:
             assert view.into is not None
         return view

@@ -21,6 +21,16 @@ WEIGHTS = {
     "float32": st.floats(0, 1e3, width=32),
 }
 
+# Dtypes of dense ids, by that of the weights: either width has integers and floats, and a kernel is
+# compiled for each dtype of weights once.
+IDS = {
+    None: ["uint32", "uint64"],
+    "int64": ["uint32"],
+    "uint8": ["uint64"],
+    "float64": ["uint32"],
+    "float32": ["uint64"],
+}
+
 
 @dataclass(frozen=True)
 class SmallGraph:
@@ -42,7 +52,7 @@ class SmallGraph:
         columns = {}
         if self.weight:
             columns["weight"] = np.array([arc[2] for arc in arcs], self.weight)
-        rank = None if self.rank is None else np.array(self.rank, np.int64)
+        rank = None if self.rank is None else np.array(self.rank, self.ids)
         rows = from_edges(self.n, source, destination, columns)
         view = View.of(rows, directed=self.directed, user_rank=rank)
         assert rows.neighbours.dtype == self.ids
@@ -64,7 +74,7 @@ def small_graphs(draw, weights=(None,), max_vertices=12, max_edges=40):
         draw(st.booleans()),
         weight,
         draw(st.one_of(st.none(), st.permutations(range(n)))),
-        draw(st.sampled_from(["uint32", "uint64"])),
+        draw(st.sampled_from(IDS[weight])),
     )
 
 

@@ -71,7 +71,7 @@ def test_small_graphs(data, graph, hops):
 LENGTHS = {
     "ties": lambda random, m: random.integers(1, 3, m),
     "zeros": lambda random, m: random.integers(0, 2, m).astype(np.uint8),
-    "all zero": lambda random, m: np.zeros(m, np.int32),
+    "all zero": lambda random, m: np.zeros(m, np.uint8),
     "roads": lambda random, m: random.uniform(1, 2, m),
     "float32": lambda random, m: random.uniform(0, 1, m).astype(np.float32),
     "absorbed": lambda random, m: random.choice([0.0, 1e-300, 1e-17, 0.1, 0.2, 0.3, 1e16], m),
@@ -102,7 +102,7 @@ def test_larger_graphs(shape, lengths, directed):
         weight = LENGTHS[lengths](random, n * 50)
         key = low * 50021 + high if not directed else np.arange(len(pairs))
         columns["weight"] = weight[key % len(weight)]
-    rank = random.permutation(n)
+    rank = random.permutation(n).astype(np.uint32)
     edges = from_edges(n, pairs[:, 0], pairs[:, 1], columns)
     view = View.of(edges, directed=directed, user_rank=rank)
     for source in random.integers(0, n, 2):

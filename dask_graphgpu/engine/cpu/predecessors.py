@@ -59,8 +59,9 @@ def predecessors(
     rows = view.into if pulls else view.out
     weighted = rows.weight is not None and not hops
     degree = view.degrees("both") if view.paged or several else _degrees(view)
-    rank = np.empty(0, np.int64) if view.user_rank is None else view.user_rank
-    predecessor = np.arange(n, dtype=rows.neighbours.dtype)
+    ids = rows.neighbours.dtype
+    rank = np.empty(0, ids) if view.user_rank is None else view.user_rank
+    predecessor = np.arange(n, dtype=ids)
     edge_bytes = predecessor.itemsize + distance.itemsize
     edge_bytes += rows.columns["weight"].dtype.itemsize if weighted else 0
 

@@ -79,9 +79,9 @@ def two_sided_path(
             search.grow(missing)
     used, _, _, _, read, too_long = search.progress.tolist()
     edges, ends, distance = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, kind)
-    reached = search.labels.distance[TARGET, 0] < never
+    reached, ids = search.labels.distance[TARGET, 0] < never, into.neighbours.dtype
     if reached:
-        rank = np.empty(0, np.int64) if view.user_rank is None else view.user_rank
+        rank = np.empty(0, ids) if view.user_rank is None else view.user_rank
         found = kernels.walk(
             used, rows.offsets, into.offsets, into.neighbours, into_weight, each, view.directed,
             rank, *search.labels,
@@ -96,9 +96,8 @@ def two_sided_path(
         "both ends", supersteps=1, frontier=2, edges=read, seconds=time.perf_counter() - start,
         bytes=read * (edge_bytes + label_of.itemsize) + used * LABEL_BYTES,
     )  # fmt: skip
-    dtype = into.neighbours.dtype
     weights = None if hops else into_weight[edges]
-    return into.neighbours[edges], ends.astype(dtype), distance, weights
+    return into.neighbours[edges], ends.astype(ids), distance, weights
 
 
 class _Labels(NamedTuple):
