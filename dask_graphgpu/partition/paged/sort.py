@@ -156,8 +156,7 @@ def sorted_rows(
     SpillError, LimitTooSmall
     """
     made = RowWriter(num_vertices, dtype, kinds, folder, limits)
-    carried = sum(kind.itemsize for kind in kinds.values())
-    of_edge = _SORTED + _CARRIED * carried
+    of_edge = bytes_sorted(kinds)
     most = max(limits.work(held) // of_edge, 1)
     number_of = min(max(-(-2 * number // most), 1), _MOST_BUCKETS, max(num_vertices, 1))
     bounds = np.linspace(0, num_vertices, number_of + 1).astype(np.int64)
@@ -174,6 +173,11 @@ def sorted_rows(
     rows = made.close()
     give_back()
     return rows
+
+
+def bytes_sorted(kinds: Mapping[str, np.dtype[Any]]) -> int:
+    """Bytes of an edge that carries columns of some kinds while it is sorted."""
+    return _SORTED + _CARRIED * sum(kind.itemsize for kind in kinds.values())
 
 
 def give_back() -> None:
