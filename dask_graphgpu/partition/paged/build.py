@@ -108,7 +108,9 @@ def build(
         longest = _longest_row(edges, num_vertices, dtype, layout)
         on_sort = limits.least(held, longest * bytes_sorted(known.kinds))
         at_once = in_memory_bytes(known.rows, 8 * len(known.kinds), directed=layout.directed)
-        limits.require(min(on_sort, at_once), f"{what} and a vertex with {longest:,} edges on one side")
+        limits.require(
+            min(on_sort, at_once), f"{what} and a vertex with {longest:,} edges on one side"
+        )
         raise
     ids_of = VertexIds(ids, None)
     made = PagedPartition(
