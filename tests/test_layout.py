@@ -95,6 +95,9 @@ ROOMS = {
 # Entries of the host, which choose between its rooms when a run starts, and import what they choose then.
 ENTRIES = {"dask_graphgpu.engine.cpu.programs", "dask_graphgpu.engine.cpu.bfs"}
 LATE = 49  # imports inside functions, at most
+LATE = 48  # imports inside functions, at most
+# Building a partition uses the threads that the CPU engine runs its kernels on, and nothing else of it.
+THREADS = "dask_graphgpu.kernels.cpu.threads"
 # Loaded by name when a run starts; all else must not load these packages by being imported.
 LOADED_AT_FIRST_USE = (
     "dask_graphgpu.kernels",

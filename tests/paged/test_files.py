@@ -453,3 +453,23 @@ def test_the_limit_that_a_build_names_is_the_least(tmp_path, directed):
     build(named)
     with pytest.raises(LimitTooSmall, match="a vertex with"):
         build(named * 9 // 10)
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("hub", ["src", "dst"])
+def test_edges_that_repeat_name_one_limit(tmp_path, directed, hub):
+    """All are of one vertex: not more is asked for than memory would take, and sides of edges not by turns."""
+    frame = pd.DataFrame({"src": np.arange(30), "dst": np.arange(30), "weight": 1}).assign(
+        **{hub: 7}
+    )
+    frame = pd.concat([frame] * 1000, ignore_index=True)
+    call = lambda: frame.graph(directed=directed).sssp(7)  # noqa: E731
+    settings = {"graphgpu.page-bytes": PAGE, "graphgpu.spill-directories": str(tmp_path)}
+    with dask.config.set(settings | {"graphgpu.host-memory-limit": "150kB"}):
+        with pytest.raises(LimitTooSmall) as raised:
+            call()
+        named = int(re.search(r"needs ([\d,]+) bytes", str(raised.value))[1].replace(",", ""))
+        with dask.config.set({"graphgpu.host-memory-limit": named}):
+            found = call()
+    assert named <= len(frame) * (16 + 2 * 8) * (1 if directed else 2)
+    pd.testing.assert_frame_equal(found, call())

@@ -45,6 +45,12 @@ FEW_EDGES = 1 << 15
 # Edges that vertices at hand have from which they send on all threads.
 MANY_EDGES = 1 << 20
 
+# The part of the limit, one of so many, that a build has left with the C library and Arrow.
+_BUILD = 8
+
+# Bytes of a vertex that the graph has: its id, and where its row is in the other direction and how long.
+_OF_GRAPH = 24
+
 # Edges from which the width of a bucket is found.
 _SAMPLE = 1 << 12
 
@@ -72,8 +78,9 @@ class InPlaceOnDisk(Improving):
         columns = columns_read(arrays)
         edges = rows_on_disk(self.binding.send).with_columns(columns)
         self._passes, n, ids = Paged(edges, report), arrays.n, edges.neighbours.dtype
-        needed = n * bytes_of_vertex(self.binding) + self._passes.held
-        self._kept = KeptRuns(self._passes, edges.limits.left(needed))
+        needed = n * (bytes_of_vertex(self.binding) + _OF_GRAPH) + self._passes.held
+        room = edges.limits.left(needed + edges.limits.memory // _BUILD)
+        self._kept = KeptRuns(self._passes, room)
         self._passing = np.zeros(n, np.uint8)  # 1 where a row is of the run that comes by
         self._due = np.zeros(n, np.uint8)
         self._due[self.start] = DUE.NEAR

@@ -74,4 +74,6 @@ class KeptRuns:
 def _sparse(like: np.ndarray) -> np.ndarray:
     """Zeros of the type and length of an array."""
     space = mmap.mmap(-1, max(like.nbytes, mmap.PAGESIZE), _FLAGS)
+    if hasattr(mmap, "MADV_NOHUGEPAGE"):  # which would come with what is around a run
+        space.madvise(mmap.MADV_NOHUGEPAGE)
     return np.frombuffer(space, like.dtype, len(like))

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dask_graphgpu.errors import InvalidArgument, InvalidEdges
+from dask_graphgpu.errors import InvalidArgument, InvalidEdges, LimitTooSmall
+from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.partition.build import dense_dtype, vertex_columns
 from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk
 from dask_graphgpu.partition.csr import Coo, mirror_sum
@@ -19,13 +20,14 @@ from dask_graphgpu.partition.ids import Names, VertexIds, common_type, shift_ran
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.paged.as_given import AsGivenWriter, PagedAsGiven
 from dask_graphgpu.partition.paged.folder import SpillFolder
-from dask_graphgpu.partition.paged.limits import OF_ROW, Limits
+from dask_graphgpu.partition.paged.limits import OF_ROW, Limits, in_memory_bytes
 from dask_graphgpu.partition.paged.rows import PagedPartition
 from dask_graphgpu.partition.paged.sort import (
     AboutEdges,
     Edges,
     PagedAdjacency,
     SortRoom,
+    bytes_sorted,
     sorted_rows,
 )
 from dask_graphgpu.partition.partition import VertexColumns
@@ -84,19 +86,27 @@ def build(
     # Of a row group or run that is no longer than is dealt at a time the bytes are counted there.
     row_group = max(known.largest - limits.run_length, 0) * OF_ROW
     held += limits.window_bytes(1 + len(known.kinds)) + row_group
-    limits.require(
-        limits.least(held),
-        f"a graph of {num_vertices:,} vertices, {row_group:,} of it for its largest row group or run of "
-        "rows,",
-    )
     forward = layout.by == "source" or not layout.directed
 
     def edges() -> Iterator[Edges]:
         return _runs(chunks(), finder, known.kinds, limits.run_length, forward=forward)
 
+    what = f"a graph of {num_vertices:,} vertices"
+    what += f", {row_group:,} of it for its largest row group or run of rows," * (row_group > 0)
     about = AboutEdges(num_vertices, known.rows, dtype, known.kinds)
     room = SortRoom(SpillFolder(limits.directories), limits, held)
-    rows, directions = on_disk(edges, about, layout, room)
+    try:
+        limits.require(limits.least(held), what)
+        rows, directions = on_disk(edges, about, layout, room)
+    except LimitTooSmall:
+        # Of all that it needs the most is told, at once, or what it takes in memory if that is less.
+        longest = _longest_row(edges, num_vertices, dtype, layout)
+        on_sort = limits.least(held, longest * bytes_sorted(known.kinds))
+        at_once = in_memory_bytes(known.rows, 8 * len(known.kinds), directed=layout.directed)
+        limits.require(
+            min(on_sort, at_once), f"{what} and a vertex with {longest:,} edges on one side"
+        )
+        raise
     ids_of = VertexIds(ids, None)
     made = PagedPartition(
         ids_of, rows, layout, given, known.rows, fault=known.fault, directions=directions
@@ -148,6 +158,19 @@ def on_disk(
     if both:
         return rows, None if aside is None else aside.close()
     return rows, None if layout.directed else PagedAsGiven(None, {})
+
+
+def _longest_row(
+    edges: Callable[[], Iterator[Edges]], num_vertices: int, dtype: np.dtype[Any], layout: Layout
+) -> int:
+    """Edges of the longest row, in whichever direction rows may be asked for."""
+    counts = np.zeros((2, num_vertices), np.int64)
+    for rows, neighbours, _ in edges():
+        for ends, count in zip((rows, neighbours), counts, strict=True):
+            kernels.csr.count(0, len(ends), ends, count)
+    if not layout.directed and not _mirrored(edges(), num_vertices, dtype):
+        counts[0] += counts[1]
+    return int(counts.max(initial=0))
 
 
 class _Known:

@@ -184,8 +184,7 @@ def sorted_rows(
     """
     num_vertices, dtype, limits, held = about.num_vertices, about.dtype, room.limits, room.held
     made = RowWriter(num_vertices, dtype, about.kinds, room.folder, limits)
-    carried = sum(kind.itemsize for kind in about.kinds.values())
-    of_edge = _SORTED + _CARRIED * carried
+    of_edge = bytes_sorted(about.kinds)
     most = max(limits.work(held) // of_edge, 1)
     number_of = min(max(-(-2 * about.number // most), 1), _MOST_BUCKETS, max(num_vertices, 1))
     bounds = np.linspace(0, num_vertices, number_of + 1).astype(np.int64)
@@ -202,6 +201,11 @@ def sorted_rows(
     rows = made.close()
     give_back()
     return rows
+
+
+def bytes_sorted(kinds: Mapping[str, np.dtype[Any]]) -> int:
+    """Bytes of an edge that carries columns of some kinds while it is sorted."""
+    return _SORTED + _CARRIED * sum(kind.itemsize for kind in kinds.values())
 
 
 def give_back() -> None:
