@@ -109,8 +109,8 @@ def cuts(lo, hi, offsets, neighbours, weight, community, cut):
 
 @jit
 def refine(
-    order, chance, offsets, neighbours, weight, degree, scale, randomness, community, totals, to, touched, alone,
-    refined, part_degree, cut,
+    lo, hi, begins, order, chance, offsets, neighbours, weight, degree, scale, randomness, community, totals, to,
+    longest, alone, refined, part_degree, cut,
 ):  # fmt: skip
     """Join vertices within their communities to parts that are well connected: ``refined`` are the labels of the parts.
 
@@ -120,12 +120,16 @@ def refine(
 
     Parameters
     ----------
-    to, touched : of the length of the vertices, `to` with zeros
+    begins : of a block of groups; group g are the vertices ``order[begins[g]:begins[g + 1]]``, and no community has
+        vertices in two of them, so that groups have nothing to do with one another
+    to : of the length of the vertices, zeros
+    longest : entries of a row
     alone, part_degree, cut : whether each vertex is a part of its own; degree of a part, by its label, and weight of
         its edges to the rest of its community; changed
     """
+    touched = np.empty(longest, community.dtype)
     weighted = weight.size > 0
-    for i in range(order.size):
+    for i in range(begins[lo], begins[hi]):
         v = np.uint64(order[i])
         total = totals[np.uint64(community[v])]
         k = degree[v]
@@ -171,52 +175,3 @@ def refine(
                 break
         for j in range(num):
             to[np.uint64(touched[j])] = 0
-
-
-@jit
-def aggregate(
-    offsets,
-    neighbours,
-    weight,
-    loops,
-    community,
-    starts,
-    members,
-    new_offsets,
-    new_neighbours,
-    new_weight,
-    new_loops,
-):
-    """Rows of the graph that has a vertex for each community; new rows are no longer than the old ones together.
-
-    ``members[starts[c]:starts[c + 1]]`` are the vertices of community c.
-    """
-    count = starts.size - 1
-    weighted = weight.size > 0
-    to = np.zeros(count)
-    k = 0
-    for c in range(count):
-        new_offsets[c] = k
-        begin = k
-        within = 0.0
-        for i in range(starts[c], starts[c + 1]):
-            v = np.uint64(members[i])
-            within += loops[v]
-            for e in range(offsets[v], offsets[v + np.uint64(1)]):
-                u = np.uint64(neighbours[e])
-                w = np.float64(weight[e]) if weighted else 1.0
-                if u == v or w <= 0:
-                    continue
-                other = np.uint64(community[u])
-                if other == c:
-                    within += w
-                else:
-                    if to[other] == 0:
-                        new_neighbours[k] = other
-                        k += 1
-                    to[other] += w
-        for p in range(begin, k):
-            new_weight[p] = to[np.uint64(new_neighbours[p])]
-            to[np.uint64(new_neighbours[p])] = 0
-        new_loops[c] = within
-    new_offsets[count] = k

@@ -1,4 +1,4 @@
-"""Vertices of Louvain and Leiden that move one by one, on one thread: the fastest for graphs that are not large."""
+"""Vertices of Louvain and Leiden that move one by one: the fastest for graphs that are not large."""
 
 from __future__ import annotations
 
@@ -8,17 +8,13 @@ from typing import Any, Self
 
 import numpy as np
 
+from dask_graphgpu.engine.cpu import side_by_side
 from dask_graphgpu.engine.cpu.aggregated import aggregated
-from dask_graphgpu.engine.cpu.community_level import (
-    Level,
-    SomeLevel,
-    connected,
-    renumbered,
-    within,
-)
+from dask_graphgpu.engine.cpu.community_level import Level, SomeLevel, connected, renumbered, within
 from dask_graphgpu.interrupting import check, stopping
 from dask_graphgpu.kernels import cpu as kernels
-from dask_graphgpu.partition.csr import offsets_of
+from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
+from dask_graphgpu.partition.csr import at_ends, offsets_of
 from dask_graphgpu.report import Report
 
 # How much of a vertex's degree a gain may be behind the best one and still be likely to be taken by `leiden` [2]. With
@@ -28,6 +24,9 @@ RANDOMNESS = 0.001
 # Vertices that stay together when their order is shuffled: neighbours in the order of ids are often neighbours in the
 # graph as well, and then in the cache (cnr-2000: half the time of one by one). With 64, modularity is a little lower.
 TOGETHER = 16
+
+# Entries and rows of a level from which they move on a few sides at once.
+MANY = 1 << 18
 
 
 class MovesOneByOne:
@@ -44,21 +43,26 @@ class MovesOneByOne:
         self, level: SomeLevel, labels: np.ndarray, fixed: np.ndarray | None
     ) -> tuple[np.ndarray, int]:
         begun = time.perf_counter()
-        n, dtype = len(level), level.ids
-        totals = np.bincount(labels, level.degree, n)
-        order, queued = self._shuffled(n, dtype), np.ones(n, np.bool_)
+        n, dtype, read, stopped = len(level), level.ids, 0, stopping()
+        order = self._shuffled(n, dtype)
         if fixed is not None:
-            order = order[~fixed.take(order)]  # the others stay queued, so that they never are anew
-        size = np.bincount(labels, minlength=n)
+            order = order[~fixed.take(order)]
+        if n + int(level.offsets[-1]) >= MANY:
+            labels, order, read = side_by_side.move(level, order, labels, fixed, self._scale)
+        queue, queued = np.empty(n, dtype), np.zeros(n, np.bool_)
+        queue[: len(order)] = order
+        queued[order] = True
+        if fixed is not None:
+            queued |= fixed  # these never are anew
+        totals, size = np.bincount(labels, level.degree, n), np.bincount(labels, minlength=n)
         unused = np.flatnonzero(size == 0)[::-1]
         empty = np.zeros(n, dtype)
         empty[: len(unused)] = unused
         at = np.array([0, len(order), len(unused)])
-        ring = order, queued, np.zeros(n), np.empty(n, dtype), at
-        read, stopped = 0, stopping()
+        ring = queue, queued, np.zeros(n), np.empty(n, dtype), at
         while at[1]:
             check(stopped)
-            part, most = level.ahead(order, int(at[0]), int(at[1]))
+            part, most = level.ahead(queue, int(at[0]), int(at[1]))
             read += kernels.one_by_one.move(
                 *_edges(part), level.degree, self._scale, labels, totals, size, empty, *ring, most
             )
@@ -83,12 +87,20 @@ class MovesOneByOne:
         totals = np.bincount(labels, level.degree, count)
         state = np.arange(n, dtype=labels.dtype), level.degree.copy(), np.zeros(n)
         for lo, hi, part in level.sweep():
-            kernels.one_by_one.cuts(lo, hi, *_edges(part), labels, state[-1])
-        room = np.zeros(n), np.empty_like(labels), np.ones(n, np.bool_)
+            blocks = part.blocks(lo, hi)
+            for_blocks(kernels.one_by_one.cuts, blocks, *part.edges, labels, state[-1])
+        to, alone = np.zeros(n), np.ones(n, np.bool_)
+        lengths = np.diff(level.offsets.view(np.int64))
+        longest, group = int(lengths.max(initial=0)), _groups(labels, count, lengths)
         for lo, hi, part in level.along(order, np.arange(n + 1)):
-            kernels.one_by_one.refine(
-                order[lo:hi], chance[lo:hi], *_edges(part), level.degree, self._scale, RANDOMNESS, labels,
-                totals, *room, *state,
+            some, chances = order[lo:hi], chance[lo:hi]
+            number = at_ends(group, some)
+            by_group = np.argsort(number, kind="stable")
+            begins = offsets_of(np.bincount(number))
+            for_blocks(
+                kernels.one_by_one.refine, np.arange(len(begins)), begins, some.take(by_group),
+                chances.take(by_group), *part.edges, level.degree, self._scale, RANDOMNESS, labels, totals, to,
+                longest, alone, *state,
             )  # fmt: skip
         parts, number = renumbered(state[0])
         return self.apart(level, labels) if number == n else (parts, number)
@@ -97,21 +109,8 @@ class MovesOneByOne:
         return connected(level, labels)
 
     def aggregated(self, level: SomeLevel, labels: np.ndarray, count: int) -> SomeLevel:
-        if not isinstance(level, Level):
-            above: SomeLevel = aggregated(level, labels, count)
-            return above
-        members = np.argsort(labels, kind="stable").astype(labels.dtype)
-        starts = offsets_of(np.bincount(labels, minlength=count))
-        offsets, loops = np.empty(count + 1, np.int64), np.empty(count)
-        neighbours = np.empty(len(level.neighbours), labels.dtype)
-        weight = np.empty(len(level.neighbours))
-        kernels.one_by_one.aggregate(
-            *_edges(level), level.loops, labels, starts, members, offsets, neighbours, weight, loops
-        )
-        kept = int(offsets[-1])
-        degree = np.bincount(labels, level.degree, count)
-        rows = offsets.view(np.uint64), neighbours[:kept].copy(), weight[:kept].copy()
-        return Level(*rows, loops, degree)
+        above: SomeLevel = aggregated(level, labels, count)
+        return above
 
     def named(self, labels: np.ndarray) -> np.ndarray:
         return renumbered(labels)[0]
@@ -120,6 +119,13 @@ class MovesOneByOne:
         narrowed = copy(self)
         narrowed.first, narrowed._scale = within(self.first, labels, chosen), 2 * self._scale
         return narrowed
+
+
+def _groups(labels: np.ndarray, count: int, lengths: np.ndarray) -> np.ndarray:
+    """The group of each vertex, of groups of communities whose rows have about as many entries."""
+    bounds = edge_blocks(offsets_of(np.bincount(labels, lengths, count).astype(np.int64)))
+    number = np.arange(len(bounds) - 1, dtype=np.uint16)
+    return at_ends(np.repeat(number, np.diff(bounds)), labels)
 
 
 def _edges(level: Level) -> tuple[np.ndarray, ...]:
