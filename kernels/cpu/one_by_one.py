@@ -49,26 +49,29 @@ def move(
         own = np.uint64(community[v])
         start, stop = offsets[v], offsets[v + np.uint64(1)]
         read += stop - start
-        num = 0
+        num = np.uint64(0)
+        to_own = 0.0
         for e in range(start, stop):
             u = np.uint64(neighbours[e])
             w = np.float64(weight[e]) if weighted else 1.0
             if u != v and w > 0:
                 c = np.uint64(community[u])
-                if to[c] == 0:
+                if c == own:
+                    to_own += w
+                else:
+                    before = to[c]
                     touched[num] = c
-                    num += 1
-                to[c] += w
+                    num += np.uint64(before == 0)
+                    to[c] = before + w
         k = degree[v]
         totals[own] -= k
-        stay = to[own] - scale * k * totals[own]
         best = own
-        most = stay + LEAST_GAIN * k
+        most = to_own - scale * k * totals[own] + LEAST_GAIN * k
         for i in range(num):
             c = np.uint64(touched[i])
             gain = to[c] - scale * k * totals[c]
             to[c] = 0
-            if c != own and (gain > most or (gain == most and c < best)):
+            if gain > most or (gain == most and c < best):
                 best = c
                 most = gain
         if most < 0 and num_empty:
@@ -131,20 +134,21 @@ def refine(
     weighted = weight.size > 0
     for i in range(begins[lo], begins[hi]):
         v = np.uint64(order[i])
-        total = totals[np.uint64(community[v])]
+        own = community[v]
+        total = totals[np.uint64(own)]
         k = degree[v]
         if not alone[v] or cut[v] <= 0 or cut[v] < scale * k * (total - k):
             continue
-        num = 0
+        num = np.uint64(0)
         for e in range(offsets[v], offsets[v + np.uint64(1)]):
             u = np.uint64(neighbours[e])
             w = np.float64(weight[e]) if weighted else 1.0
-            if u != v and w > 0 and community[u] == community[v]:
+            if u != v and w > 0 and community[u] == own:
                 part = np.uint64(refined[u])
-                if to[part] == 0:
-                    touched[num] = part
-                    num += 1
-                to[part] += w
+                before = to[part]
+                touched[num] = part
+                num += np.uint64(before == 0)
+                to[part] = before + w
         kept = 0
         most = 0.0
         for j in range(num):

@@ -46,21 +46,25 @@ def _best(v, offsets, neighbours, weight, k, scale, labels, sums, touched):
     weighted = weight.size > 0
     own = np.uint64(labels[v])
     num = np.uint64(0)
+    to_own = 0.0
     for e in range(offsets[v], offsets[v + _ONE]):
         u = np.uint64(neighbours[e])
         w = np.float64(weight[e]) if weighted else 1.0
         if u != v and w > 0:
             c = np.uint64(labels[u])
-            before = sums[c, 0]
-            touched[num] = c
-            num += np.uint64(before == 0)
-            sums[c, 0] = before + w
-    best, most = own, sums[own, 0] - scale * k * (sums[own, 1] - k) + LEAST_GAIN * k
+            if c == own:
+                to_own += w
+            else:
+                before = sums[c, 0]
+                touched[num] = c
+                num += np.uint64(before == 0)
+                sums[c, 0] = before + w
+    best, most = own, to_own - scale * k * (sums[own, 1] - k) + LEAST_GAIN * k
     for i in range(num):
         c = np.uint64(touched[i])
         gain = sums[c, 0] - scale * k * sums[c, 1]
         sums[c, 0] = 0
-        if c != own and (gain > most or (gain == most and c < best)):
+        if gain > most or (gain == most and c < best):
             best, most = c, gain
     return np.int64(-1) if most < 0 else np.int64(best)
 

@@ -13,7 +13,7 @@ from dask_graphgpu.engine.cpu.aggregated import aggregated
 from dask_graphgpu.engine.cpu.community_level import Level, SomeLevel, connected, renumbered, within
 from dask_graphgpu.interrupting import check, stopping
 from dask_graphgpu.kernels import cpu as kernels
-from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
+from dask_graphgpu.kernels.cpu.threads import for_blocks, step_blocks
 from dask_graphgpu.partition.csr import at_ends, offsets_of
 from dask_graphgpu.report import Report
 
@@ -28,6 +28,10 @@ TOGETHER = 16
 # Entries and rows of a level from which they move on two sides at once. With a quarter as many, two threads do not take
 # less than one (osm-andorra), and modularity of email-enron is lower by three thousandths.
 MANY = 1 << 20
+
+# Entries and rows, about, of communities that are refined one after the other by one thread: what belongs to their
+# vertices is in the cache then.
+GROUP = 1 << 16
 
 
 class MovesOneByOne:
@@ -99,8 +103,8 @@ class MovesOneByOne:
             by_group = np.argsort(groups, kind="stable")
             begins = offsets_of(np.bincount(groups))
             for_blocks(
-                kernels.one_by_one.refine, np.arange(len(begins)), begins, some.take(by_group),
-                chances.take(by_group), *part.edges, level.degree, self._scale, RANDOMNESS, labels, totals, to,
+                kernels.one_by_one.refine, np.arange(len(begins)), begins, at_ends(some, by_group),
+                at_ends(chances, by_group), *part.edges, level.degree, self._scale, RANDOMNESS, labels, totals, to,
                 longest, alone, *state,
             )  # fmt: skip
         parts, number = renumbered(state[0])
@@ -123,10 +127,11 @@ class MovesOneByOne:
 
 
 def _groups(labels: np.ndarray, count: int, lengths: np.ndarray) -> np.ndarray:
-    """The group of each vertex, of groups of communities whose rows have about as many entries."""
-    bounds = edge_blocks(offsets_of(np.bincount(labels, lengths, count).astype(np.int64)))
-    number = np.arange(len(bounds) - 1, dtype=np.uint16)
-    return at_ends(np.repeat(number, np.diff(bounds)), labels)
+    """The group of each vertex, of groups of communities whose rows have about `GROUP` entries."""
+    entries = np.bincount(labels, lengths, count).astype(np.int64)
+    sizes = np.diff(step_blocks(offsets_of(entries), GROUP))
+    number = np.arange(len(sizes), dtype=np.min_scalar_type(len(sizes)))
+    return at_ends(np.repeat(number, sizes), labels)
 
 
 def _edges(level: Level) -> tuple[np.ndarray, ...]:

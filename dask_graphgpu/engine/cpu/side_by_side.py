@@ -101,4 +101,4 @@ def _in_steps(entries: np.ndarray, listed: np.ndarray) -> tuple[np.ndarray, np.n
     moved_by = np.repeat(starts.ravel() - begins[:-1], lengths.ravel())
     ends = begins[SIDES::SIDES, None]
     bounds = np.concatenate([begins[:-1].reshape(steps, SIDES), ends], axis=1)
-    return bounds, listed.take(np.arange(len(listed)) + moved_by)
+    return bounds, at_ends(listed, np.arange(len(listed)) + moved_by)
