@@ -102,9 +102,9 @@ def move(
 def cuts(lo, hi, offsets, neighbours, weight, community, cut):
     """``cut[v]`` = weight from each vertex of a block to the rest of its community."""
     weighted = weight.size > 0
-    for v in range(lo, hi):
+    for v in range(np.uint64(lo), np.uint64(hi)):
         own = community[v]
-        for e in range(offsets[v], offsets[v + 1]):
+        for e in range(offsets[v], offsets[v + np.uint64(1)]):
             u = np.uint64(neighbours[e])
             if u != v and community[u] == own:
                 cut[v] += np.float64(weight[e]) if weighted else 1.0
