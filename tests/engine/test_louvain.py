@@ -46,7 +46,7 @@ def in_batches(few=500):
 def on_two_sides(few=500):
     """The same for sides."""
     with (
-        mock.patch(f"{CPU}.one_by_one.MANY", 0),
+        mock.patch.multiple(f"{CPU}.one_by_one", MANY=0, GROUP=200),
         mock.patch.multiple(f"{CPU}.side_by_side", FEW=few, STEP=64),
         mock.patch.object(threads, "LITTLE_WORK", 256),
         mock.patch(f"{CPU}.aggregated.PIECE", 64),
@@ -131,6 +131,18 @@ def test_communities_of_leiden_are_connected(graph, way):
     heavy.add_nodes_from(range(graph.n))
     for label in np.unique(labels):
         assert nx.is_connected(heavy.subgraph(np.flatnonzero(labels == label).tolist()))
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_groups_of_communities_are_refined_as_all_at_once(graph):
+    view, found = graph.view(), []
+    for entries in (1, 300, 1 << 40):
+        with mock.patch(f"{CPU}.one_by_one.GROUP", entries), on_threads(3):
+            found.append(of("leiden", view))
+    (one, modularity), *others = found
+    for other, same in others:
+        np.testing.assert_array_equal(other, one)
+        assert same == modularity
 
 
 @pytest.mark.parametrize("graph", GRAPHS)
