@@ -49,26 +49,29 @@ def move(
         own = np.uint64(community[v])
         start, stop = offsets[v], offsets[v + np.uint64(1)]
         read += stop - start
-        num = 0
+        num = np.uint64(0)
+        to_own = 0.0
         for e in range(start, stop):
             u = np.uint64(neighbours[e])
             w = np.float64(weight[e]) if weighted else 1.0
             if u != v and w > 0:
                 c = np.uint64(community[u])
-                if to[c] == 0:
+                if c == own:
+                    to_own += w
+                else:
+                    before = to[c]
                     touched[num] = c
-                    num += 1
-                to[c] += w
+                    num += np.uint64(before == 0)
+                    to[c] = before + w
         k = degree[v]
         totals[own] -= k
-        stay = to[own] - scale * k * totals[own]
         best = own
-        most = stay + LEAST_GAIN * k
+        most = to_own - scale * k * totals[own] + LEAST_GAIN * k
         for i in range(num):
             c = np.uint64(touched[i])
             gain = to[c] - scale * k * totals[c]
             to[c] = 0
-            if c != own and (gain > most or (gain == most and c < best)):
+            if gain > most or (gain == most and c < best):
                 best = c
                 most = gain
         if most < 0 and num_empty:
@@ -99,9 +102,9 @@ def move(
 def cuts(lo, hi, offsets, neighbours, weight, community, cut):
     """``cut[v]`` = weight from each vertex of a block to the rest of its community."""
     weighted = weight.size > 0
-    for v in range(lo, hi):
+    for v in range(np.uint64(lo), np.uint64(hi)):
         own = community[v]
-        for e in range(offsets[v], offsets[v + 1]):
+        for e in range(offsets[v], offsets[v + np.uint64(1)]):
             u = np.uint64(neighbours[e])
             if u != v and community[u] == own:
                 cut[v] += np.float64(weight[e]) if weighted else 1.0
@@ -109,8 +112,8 @@ def cuts(lo, hi, offsets, neighbours, weight, community, cut):
 
 @jit
 def refine(
-    order, chance, offsets, neighbours, weight, degree, scale, randomness, community, totals, to, touched, alone,
-    refined, part_degree, cut,
+    lo, hi, begins, order, chance, offsets, neighbours, weight, degree, scale, randomness, community, totals, to,
+    longest, alone, refined, part_degree, cut,
 ):  # fmt: skip
     """Join vertices within their communities to parts that are well connected: ``refined`` are the labels of the parts.
 
@@ -120,27 +123,32 @@ def refine(
 
     Parameters
     ----------
-    to, touched : of the length of the vertices, `to` with zeros
+    begins : of a block of groups; group g are the vertices ``order[begins[g]:begins[g + 1]]``, and no community has
+        vertices in two of them, so that groups have nothing to do with one another
+    to : of the length of the vertices, zeros
+    longest : entries of a row
     alone, part_degree, cut : whether each vertex is a part of its own; degree of a part, by its label, and weight of
         its edges to the rest of its community; changed
     """
+    touched = np.empty(longest, community.dtype)
     weighted = weight.size > 0
-    for i in range(order.size):
+    for i in range(begins[lo], begins[hi]):
         v = np.uint64(order[i])
-        total = totals[np.uint64(community[v])]
+        own = community[v]
+        total = totals[np.uint64(own)]
         k = degree[v]
         if not alone[v] or cut[v] <= 0 or cut[v] < scale * k * (total - k):
             continue
-        num = 0
+        num = np.uint64(0)
         for e in range(offsets[v], offsets[v + np.uint64(1)]):
             u = np.uint64(neighbours[e])
             w = np.float64(weight[e]) if weighted else 1.0
-            if u != v and w > 0 and community[u] == community[v]:
+            if u != v and w > 0 and community[u] == own:
                 part = np.uint64(refined[u])
-                if to[part] == 0:
-                    touched[num] = part
-                    num += 1
-                to[part] += w
+                before = to[part]
+                touched[num] = part
+                num += np.uint64(before == 0)
+                to[part] = before + w
         kept = 0
         most = 0.0
         for j in range(num):
@@ -171,52 +179,3 @@ def refine(
                 break
         for j in range(num):
             to[np.uint64(touched[j])] = 0
-
-
-@jit
-def aggregate(
-    offsets,
-    neighbours,
-    weight,
-    loops,
-    community,
-    starts,
-    members,
-    new_offsets,
-    new_neighbours,
-    new_weight,
-    new_loops,
-):
-    """Rows of the graph that has a vertex for each community; new rows are no longer than the old ones together.
-
-    ``members[starts[c]:starts[c + 1]]`` are the vertices of community c.
-    """
-    count = starts.size - 1
-    weighted = weight.size > 0
-    to = np.zeros(count)
-    k = 0
-    for c in range(count):
-        new_offsets[c] = k
-        begin = k
-        within = 0.0
-        for i in range(starts[c], starts[c + 1]):
-            v = np.uint64(members[i])
-            within += loops[v]
-            for e in range(offsets[v], offsets[v + np.uint64(1)]):
-                u = np.uint64(neighbours[e])
-                w = np.float64(weight[e]) if weighted else 1.0
-                if u == v or w <= 0:
-                    continue
-                other = np.uint64(community[u])
-                if other == c:
-                    within += w
-                else:
-                    if to[other] == 0:
-                        new_neighbours[k] = other
-                        k += 1
-                    to[other] += w
-        for p in range(begin, k):
-            new_weight[p] = to[np.uint64(new_neighbours[p])]
-            to[np.uint64(new_neighbours[p])] = 0
-        new_loops[c] = within
-    new_offsets[count] = k

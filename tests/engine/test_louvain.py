@@ -17,13 +17,15 @@ from dask_graphgpu.engine.cpu import batches, leiden
 from dask_graphgpu.engine.cpu import louvain as find
 from dask_graphgpu.engine.cpu.aggregated import aggregated
 from dask_graphgpu.engine.cpu.louvain import _moves
+from dask_graphgpu.kernels.cpu import threads
 from dask_graphgpu.partition.csr import from_edges
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
 
 pytestmark = of_the_cpu_engine
 
-CHOICE, MODULE = "dask_graphgpu.engine.cpu.louvain", "dask_graphgpu.engine.cpu.in_batches"
+CPU = "dask_graphgpu.engine.cpu"
+CHOICE, MODULE = f"{CPU}.louvain", f"{CPU}.in_batches"
 WEIGHTS = [None, "uint8", "float32", "float64"]
 
 
@@ -35,9 +37,24 @@ def in_batches(few=500):
         mock.patch(f"{MODULE}.FEW", few),
         mock.patch.object(batches, "BLOCK", 64),
         mock.patch.object(batches, "SEARCHED", 256),
-        mock.patch("dask_graphgpu.engine.cpu.aggregated.PIECE", 64),
+        mock.patch(f"{CPU}.aggregated.PIECE", 64),
     ):
         yield
+
+
+@contextmanager
+def on_two_sides(few=500):
+    """The same for sides."""
+    with (
+        mock.patch.multiple(f"{CPU}.one_by_one", MANY=0, GROUP=200),
+        mock.patch.multiple(f"{CPU}.side_by_side", FEW=few, STEP=64),
+        mock.patch.object(threads, "LITTLE_WORK", 256),
+        mock.patch(f"{CPU}.aggregated.PIECE", 64),
+    ):
+        yield
+
+
+WAYS = pytest.mark.parametrize("way", [in_batches, on_two_sides])
 
 
 def of(method, view, seed=0, resolution=1.0):
@@ -71,12 +88,13 @@ GRAPHS = [
 ]  # fmt: skip
 
 
+@WAYS
 @pytest.mark.parametrize("method", ["louvain", "leiden"])
 @pytest.mark.parametrize("graph", GRAPHS)
-def test_answers_do_not_depend_on_the_threads(method, graph):
+def test_answers_do_not_depend_on_the_threads(method, graph, way):
     """Nor on when a thread comes, as far as some runs show."""
     view = graph.view()
-    with in_batches():
+    with way():
         answers = []
         for number in (1, 2, 3, 8, 8):
             with on_threads(number):
@@ -90,27 +108,41 @@ def test_answers_do_not_depend_on_the_threads(method, graph):
 @pytest.mark.parametrize("method", ["louvain", "leiden"])
 @pytest.mark.parametrize("weight", WEIGHTS)
 @pytest.mark.parametrize("directed", [False, True])
-def test_answers_do_not_depend_on_the_order_in_memory(method, weight, directed):
+@WAYS
+def test_answers_do_not_depend_on_the_order_in_memory(method, weight, directed, way):
     graph = drawn(600, 5000, directed=directed, weight=weight)
     rank = graph.rank
     plain = replace(
         graph, source=rank[graph.source], destination=rank[graph.destination], rank=None
     )
-    with in_batches():
+    with way():
         labels, modularity = of(method, graph.view())
         wanted, of_plain = of(method, plain.view())
     np.testing.assert_array_equal(rank[labels][np.argsort(rank)], wanted)
     assert modularity == of_plain
 
 
+@WAYS
 @pytest.mark.parametrize("graph", GRAPHS)
-def test_communities_of_leiden_are_connected(graph):
-    with in_batches():
+def test_communities_of_leiden_are_connected(graph, way):
+    with way():
         labels, _ = of("leiden", graph.view())
     heavy = nx.Graph((u, v) for u, v, *w in graph.edges() if not w or w[0] > 0)
     heavy.add_nodes_from(range(graph.n))
     for label in np.unique(labels):
         assert nx.is_connected(heavy.subgraph(np.flatnonzero(labels == label).tolist()))
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_groups_of_communities_are_refined_as_all_at_once(graph):
+    view, found = graph.view(), []
+    for entries in (1, 300, 1 << 40):
+        with mock.patch(f"{CPU}.one_by_one.GROUP", entries), on_threads(3):
+            found.append(of("leiden", view))
+    (one, modularity), *others = found
+    for other, same in others:
+        np.testing.assert_array_equal(other, one)
+        assert same == modularity
 
 
 @pytest.mark.parametrize("graph", GRAPHS)
@@ -143,7 +175,8 @@ def test_parts_and_rows_of_a_level(graph):
 
 @pytest.mark.parametrize("method", ["louvain", "leiden"])
 @pytest.mark.parametrize("graph", GRAPHS)
-def test_from_a_start_in_batches(method, graph):
+@WAYS
+def test_from_a_start(method, graph, way):
     """The same on any number of threads; who is fixed stays with the others of its label, and only these."""
     view, rng = graph.view(), np.random.default_rng(1)
     group = rng.integers(0, 8, graph.n)
@@ -152,7 +185,7 @@ def test_from_a_start_in_batches(method, graph):
     labels = np.array([members[g][0] for g in group])
     found = []
     for number in (1, 3):
-        with in_batches(), on_threads(number):
+        with way(), on_threads(number):
             start = Start(labels, fixed)
             given = [1] if method == "leiden" else []
             made = leiden if method == "leiden" else find
@@ -166,25 +199,32 @@ def test_from_a_start_in_batches(method, graph):
 
 @pytest.mark.parametrize("method", ["louvain", "leiden"])
 @pytest.mark.parametrize("name", ["as-caida20071105", "email-enron", "cit-hep-ph", "osm-andorra"])
-def test_batches_are_as_good_as_one_by_one(graphs, method, name):
+def test_batches_and_sides_are_as_good_as_one_by_one(graphs, method, name):
     """In the mean of some seeds, of which each varies by up to a hundredth."""
     edges = pd.read_parquet(graphs / f"{name}.parquet", columns=["src", "dst"])
     ends = np.unique(np.sort(edges.to_numpy(), axis=1), axis=0).T
     ends = np.concatenate([ends, ends[::-1, ends[0] != ends[1]]], axis=1)
     view = View.of(from_edges(int(ends.max()) + 1, *ends.astype(np.uint32)), directed=False)
-    alone = np.mean([of(method, view, seed)[1] for seed in range(4)])
+    with mock.patch(f"{CPU}.one_by_one.MANY", 1 << 40):
+        alone = np.mean([of(method, view, seed)[1] for seed in range(4)])
+    with mock.patch(f"{CPU}.one_by_one.MANY", 0):
+        on_sides = np.mean([of(method, view, seed)[1] for seed in range(4)])
     with (
         mock.patch.multiple(CHOICE, MANY_OF_LOUVAIN=0, MANY_OF_LEIDEN=0),
         mock.patch(f"{MODULE}.FEW", 1 << 12),
     ):
         batched = np.mean([of(method, view, seed)[1] for seed in range(4)])
     assert batched > alone - 0.006
+    assert on_sides > alone - 0.006
 
 
-def test_a_level_ends_though_batches_might_not():
-    """After so many rounds vertices move one by one."""
+@pytest.mark.parametrize(
+    ("way", "module"), [(in_batches, MODULE), (on_two_sides, f"{CPU}.side_by_side")]
+)
+def test_a_level_ends_though_rounds_might_not(way, module):
+    """After so many vertices move one by one."""
     view = rmat(9).view()
-    with in_batches(few=0), mock.patch(f"{MODULE}.ROUNDS", 2):
+    with way(few=0), mock.patch(f"{module}.ROUNDS", 2):
         labels, modularity = of("louvain", view)
     alone = of("louvain", view)
     assert len(np.unique(labels)) < 100

@@ -25,8 +25,8 @@ from dask_graphgpu.partition.csr import at_ends
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
 
-# Entries of rows of the graph from which vertices move in batches. On one thread batches took 1.9 times as long as one
-# by one on osm-andorra (0.6 million entries); Leiden of cnr-2000 (6 million) took 1.1 times as long in batches on two.
+# Entries of rows of the graph from which vertices move in batches. Below, two threads at most move them: Louvain of
+# cnr-2000 (6 million entries) takes a seventh longer in batches on two threads, but these have work for more of them.
 MANY_OF_LOUVAIN, MANY_OF_LEIDEN = 1 << 22, 1 << 24
 
 
@@ -42,11 +42,13 @@ def louvain(
 
     Notes
     -----
-    Only vertices whose neighbours have moved are looked at again [3]_. On graphs that are not large one thread moves
-    them one by one, in the order of the user's ids, stretches of which are shuffled by the seed. Those of large ones
-    are looked at in batches, which hashes of their places in that order, and of the seed, decide. All threads find how
-    vertices of a batch gain most, as GVE-Louvain does [4]_, but only from how communities were before the batch;
-    then one thread does the moves that still gain, in order. So the answer depends on nothing but the edges, the
+    Only vertices whose neighbours have moved are looked at again [3]_, at first all in the order of the user's ids,
+    stretches of which are shuffled by the seed. On small graphs one thread moves them one by one, on larger ones two
+    threads do, each its half of those that wait, and each sees after every few thousand edges what the other has done.
+    Vertices of the largest are looked at in batches, which hashes of their places in that order, and of the seed,
+    decide. All threads find how those of a batch gain most, as GVE-Louvain does [4]_, but only from how communities
+    were before the batch; then one thread does the moves that still gain, in order. All threads refine communities and
+    add up the edges between them. So the answer depends on nothing but the edges, the
     resolution and the seed. Cost: some passes over the edges, most of them of the first level.
     """
     moves = _moves(view, resolution, seed, report, MANY_OF_LOUVAIN)

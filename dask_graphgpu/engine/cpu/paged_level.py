@@ -25,10 +25,10 @@ from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
 
 # Bytes of a vertex: where its row begins, among those at hand as well; its degree, loop, label before and after, and
-# those of the graph; the degree and the size of its community; who waits, and in which order; what becomes the next
-# level; its id, and where its row is in those that were given, of which repeats were merged. And of one of a level
-# beneath.
-_OF_VERTEX, _BENEATH = 248, 48
+# those of the graph; the degree and the size of its community, of two sides as well; who waits, and in which order;
+# what becomes the next level; its id, and where its row is in those that were given, of which repeats were merged. And
+# of one of a level beneath.
+_OF_VERTEX, _BENEATH = 344, 48
 
 # Levels with as many vertices that may be there besides: the last two that were cut, and one above.
 _CUT = 3
