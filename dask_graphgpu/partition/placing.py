@@ -75,7 +75,7 @@ def _come_in_order(runs: list[Coo], edges: int) -> bool:
     step = max(edges // _SAMPLE, 1)
     looked = sum(len(range(1, len(run), step)) for run in runs)
     found = sum(kernels.placing.in_order(0, *run.ends(), step) for run in runs)
-    return found >= _IN_ORDER * looked
+    return bool(found >= _IN_ORDER * looked)
 
 
 def _offsets(num_vertices: int, blocks: list[list[Coo]], both: bool) -> np.ndarray:
