@@ -9,7 +9,7 @@ import numpy as np
 
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks, num_threads
-from dask_graphgpu.partition.row_sort import each, to_move
+from dask_graphgpu.partition.row_sort import as_bits, each, to_move
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.csr import Coo
@@ -58,8 +58,7 @@ def placed(
             )  # fmt: skip
 
     each(place, parts)
-    _, moved = to_move(carried, carried)
-    rows = edge_blocks(offsets)
+    rows, moved = edge_blocks(offsets), as_bits(carried)
     most = {lo: _MOVES * int(offsets[hi] - offsets[lo]) + 1 for lo, hi in pairwise(rows.tolist())}
 
     def sort(lo: int, hi: int) -> bool:
