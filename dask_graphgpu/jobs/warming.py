@@ -22,8 +22,10 @@ from dask_graphgpu.errors import GraphError, InvalidArgument, guess
 from dask_graphgpu.jobs.steps import IDS
 
 WEIGHTS = ("none", "int64", "float32", "float64")
-# Vertices, edges, and the power that ids are drawn by: 1 is evenly. Small graphs, and those with hubs, go other ways.
+# Vertices, edges, and the power that ids are drawn by: 1 is evenly, and many such edges come in order. Small graphs,
+# those with hubs, and those in order go other ways.
 _GRAPHS = ((900, 4_000, 1), (600, 2_000, 3), (20_000, 120_000, 1), (20_000, 120_000, 3))
+_ORDERED = 100_000  # edges
 _REFUSED = 2  # the exit code for arguments and edges that do not go together
 
 
@@ -104,6 +106,8 @@ def _made(vertices: int, edges: int, power: int) -> pd.DataFrame:
     """Edges with weights of all types."""
     random = np.random.default_rng(0)
     ends = (vertices * random.random((edges, 2)) ** power).astype(np.int64)
+    if power == 1 and edges > _ORDERED:
+        ends = ends[np.lexsort(ends.T[::-1])]
     frame = pd.DataFrame(ends, columns=["src", "dst"])
     for name in WEIGHTS[1:]:
         frame[name] = random.integers(1, 9, edges).astype(name)

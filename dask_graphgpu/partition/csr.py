@@ -11,6 +11,7 @@ import numpy as np
 
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import copy_blocks, even_blocks, for_blocks, num_threads
+from dask_graphgpu.partition.placing import placed
 from dask_graphgpu.partition.row_sort import RowSort, as_bits, each, num_blocks, to_move
 
 _BLOCK = 1 << 16  # entries of `at_ends`
@@ -99,8 +100,9 @@ def from_coo(
 
     Edges are dealt to buckets of rows that fit the cache, and each bucket is sorted where it is.
     Cost: each edge is moved about five times, four of them in the cache; once where the edges come in
-    order. Extra memory is a key an edge (4 bytes while there are fewer than some million vertices,
-    else 8); what the edges carry goes before their keys come, and they before rows do.
+    order, or nearly so (`placed`). Extra memory is a key an edge (4 bytes while there are fewer than
+    some million vertices, else 8); what the edges carry goes before their keys come, and they before
+    rows do.
 
     Parameters
     ----------
@@ -117,6 +119,9 @@ def from_coo(
         made = _in_order(num_vertices, blocks, dtype)
         if made is not None:
             return made
+    rows = placed(num_vertices, blocks, dtype, kinds, marked=marked, both=both)
+    if rows is not None:
+        return Adjacency(*rows)
 
     def count(block: int, shift: Any, counts: np.ndarray) -> None:
         for coo in blocks[block]:
