@@ -3,9 +3,12 @@
 import re
 from pathlib import Path
 
+import click
+
 import dask_graphgpu
 from dask_graphgpu import where
 from dask_graphgpu.algorithms import ALGORITHMS
+from dask_graphgpu.jobs.cli import graph
 
 PLACES = {
     "cpu": "CPU",
@@ -90,8 +93,16 @@ RUNS = """
 {places}. See [What runs where](../where.md).
 {command}"""
 COMMAND = """
-On the [command line](../command-line.md): `dask graph {name} EDGES --output OUT`.
+On the [command line](../command-line.md): `dask graph {call} --output OUT`.
 """
+# What an option that has to be given takes, by what its help shows for it.
+TAKES = {
+    "ID": "0",
+    "ID|PATH": "0",
+    "NUMBER[,NUMBER...]": "10,5",
+    "PATH|COL": "FILE",
+    "NUMBER|PATH|COL": "FILE",
+}
 
 
 def names() -> list[str]:
@@ -111,6 +122,19 @@ def examples() -> dict[str, str]:
     return found
 
 
+def call(name: str) -> str:
+    """A method as a command, with the options that have to be given."""
+    words = [name.replace("_", "-"), "EDGES"]
+    for option in graph.get_command(click.Context(graph), words[0]).params:
+        if option.required and isinstance(option, click.Option):
+            if isinstance(option.type, click.Choice):
+                value = option.type.choices[0]
+            else:
+                value = TAKES.get(option.metavar, "3" if option.type is click.INT else option.name)
+            words += [option.opts[0], value]
+    return " ".join(words)
+
+
 def page(name: str) -> str:
     """The page of a method, in MyST's Markdown."""
     text = PAGE.format(name=name)
@@ -121,7 +145,7 @@ def page(name: str) -> str:
         text += EXAMPLE.format(example=shown[name], graph=shown[""])
     if name in ALGORITHMS:
         there = [words for place, words in PLACES.items() if name in where.methods(place)]
-        command = "" if name == "run" else COMMAND.format(name=name)
+        command = "" if name == "run" else COMMAND.format(call=call(name))
         text += RUNS.format(places=", ".join(there), command=command)
     return text
 

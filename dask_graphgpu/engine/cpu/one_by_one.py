@@ -56,7 +56,7 @@ class MovesOneByOne:
             labels, order, read = side_by_side.move(level, order, labels, fixed, self._scale)
         queue, queued = np.empty(n, dtype), np.zeros(n, np.bool_)
         queue[: len(order)] = order
-        queued[order] = True
+        queued[order.astype(np.intp, copy=False)] = True
         if fixed is not None:
             queued |= fixed  # these never are anew
         totals, size = np.bincount(labels, level.degree, n), np.bincount(labels, minlength=n)
