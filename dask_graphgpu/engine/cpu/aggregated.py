@@ -50,7 +50,9 @@ def aggregated(level: Any, labels: np.ndarray, count: int) -> Any:
     )
     entries_before, spaces = offsets_of(space), offsets_of(np.minimum(space, count, out=space))
     del space
-    begins = np.append(starts.take(community) + (np.arange(pieces) - first.take(community)) * most, n)
+    begins = np.append(
+        starts.take(community) + (np.arange(pieces) - first.take(community)) * most, n
+    )
     found = np.empty(pieces, np.int64), np.empty(pieces), np.empty(pieces)
     lengths, loops, degree = np.empty(count, np.int64), np.empty(count), np.empty(count)
     made, left = level.above(count), None
