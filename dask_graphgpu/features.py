@@ -163,7 +163,7 @@ def needs_of_all(found: Sequence[Feature], graph: Input) -> Needs:
         weight=any(each.weight for each in needs),
         edge_columns=tuple(dict.fromkeys(c for each in needs for c in each.edge_columns)),
         vertex_columns=tuple(dict.fromkeys(c for each in needs for c in each.vertex_columns)),
-        by=ways.pop() if len(ways) == 1 else "source",
+        by=ways.pop() if len(ways) == 1 else None,
         tells_apart=any(each.tells_apart for each in needs),
         judged=any(each.judged for each in needs),
         absent=absent[0] if absent else None,

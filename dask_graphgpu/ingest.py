@@ -39,6 +39,7 @@ _TASKS = 8  # to read files by, of a thread: some row groups take longer than ot
 class Needs:
     """What an algorithm reads of a graph, and how its rows are best built.
 
+    ``by`` : whether rows are built by "source" or "destination"; None: as most methods read them, where the edges lie.
     ``tells_apart`` : whether the weight is read, though nothing is made of it, because two rows in opposite
     directions are one undirected edge where their weights are the same, and else two; see `undirected.settle`.
     ``judged`` : whether something is made of weights that are carried, which are to be finite and not negative.
@@ -48,7 +49,7 @@ class Needs:
     weight: bool = False
     edge_columns: tuple[str, ...] = ()
     vertex_columns: tuple[str, ...] = ()
-    by: str = "source"
+    by: str | None = None
     tells_apart: bool = False
     judged: bool = False
     absent: str | None = None
@@ -111,8 +112,10 @@ def ingest(
     Equal arguments give equal keys, so results computed together share one partition. With
     ``limits`` its edges go to disk.
     """
-    # Layers are found along the edges.
-    layout = replace(layout, by="source" if layout.layered else needs.by)
+    by = needs.by or ("source" if limits is None else "destination")
+    layout = replace(
+        layout, by="source" if layout.layered else by
+    )  # layers are found along the edges
     carried, edges = needs.carried, edge_frame(frame, schema, needs)
     lazy = is_dask_collection(frame) or is_dask_collection(vertices)
     vertex_chunks = (
@@ -122,8 +125,6 @@ def ingest(
     )
     found = pieces_of(edges, needs)
     if limits is not None:
-        # Programs pull, from rows by destination.
-        layout = replace(layout, by="destination")
         whole = edges if found is None else tuple(edges.columns)
         token = edges._name if is_dask_collection(edges) else None
         given = found, whole, schema, carried, vertex_chunks, layout, limits, token

@@ -42,11 +42,14 @@ class Algorithm(ABC):
 
     row: ClassVar[str] = "vertex"
     rule: ClassVar[str]
-    by: ClassVar[str] = "source"
     pair_frames: ClassVar[tuple[str, ...]] = ()
     group_frames: ClassVar[tuple[str, ...]] = ()
     free_frames: ClassVar[tuple[str, ...]] = ()
     returns_weight: ClassVar[bool] = False
+
+    @property
+    def by(self) -> str:
+        return "source"
 
     def engine_functions(self) -> tuple[str, ...]:
         """What an engine must have to run it."""

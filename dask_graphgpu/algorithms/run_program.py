@@ -74,6 +74,11 @@ class RunProgram(Resumable):
             check_whole("max_supersteps", self.max_supersteps, 1)
             object.__setattr__(self, "max_supersteps", int(self.max_supersteps))
 
+    @property
+    def by(self) -> str:
+        """What is improved in place is sent along rows; messages of all others are pulled."""
+        return "source" if self.program.in_place else "destination"
+
     def reads_weight(self, schema: EdgeSchema) -> bool:
         named = any(name == "weight" or name.endswith("weighted_degree") for name in self._read())
         dtypes = {self.program.message, *(field.dtype for field in self.program.state.values())}
