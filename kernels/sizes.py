@@ -4,7 +4,7 @@
 """
 
 WARP = 32
-THREADS = 512  # of a block, unless a kernel has another number
+THREADS = 512  # of a block, unless a kernel has another number; launch bounds in files say it, too
 
 _BATCH = 4  # edges that a lane has under way at once
 
@@ -23,7 +23,6 @@ SIZES = {
         "BLOCK": THREADS,
         "CHUNK": 8,  # neighbours in succession that a thread takes of all edges
     },
-    "louvain.cu": {"FIXED": 2},  # of `active`: a vertex that is never looked at
     "induced.cu": {"CHUNK": 1024},  # edges of a warp
     "program_pull.cuh": {"PULL_THREADS": 1024},
     "blocked.cuh": {

@@ -94,7 +94,6 @@ ROOMS = {
 }
 # Entries of the host, which choose between its rooms when a run starts, and import what they choose then.
 ENTRIES = {"dask_graphgpu.engine.cpu.programs", "dask_graphgpu.engine.cpu.bfs"}
-LATE = 49  # imports inside functions, at most
 LATE = 48  # imports inside functions, at most
 # Building a partition uses the threads that the CPU engine runs its kernels on, and nothing else of it.
 THREADS = "dask_graphgpu.kernels.cpu.threads"

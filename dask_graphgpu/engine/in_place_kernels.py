@@ -9,7 +9,7 @@ from dask_graphgpu.engine.expressions import call, number, run_names, shown
 from dask_graphgpu.engine.writer import Writer, indented
 
 
-class DUE(IntEnum):
+class Due(IntEnum):
     """Whether a vertex is to send: not; once its row is at hand; once its priority is near; a message did not fit."""
 
     NO, NEAR, FAR, UNSENT = range(4)
@@ -102,7 +102,7 @@ return 0"""
 def write_relax_there(writer: Writer) -> None:
     """``relax_there``: rounds over a queue in one call, until it is empty, along rows of which not all are at hand.
 
-    ``there`` says which are. Others that have to send become ``due`` as `DUE` says, and so do those of a priority
+    ``there`` says which are. Others that have to send become ``due`` as `Due` says, and so do those of a priority
     above ``limit``. Who has sent is not due, unless a message did not fit its type: that is an error if the value
     does not improve any more.
 
@@ -116,11 +116,11 @@ def write_relax_there(writer: Writer) -> None:
         "        queue[length] = v",
         "        length += 1",
         "else:",
-        f"    due[v] = {DUE.NEAR}",
+        f"    due[v] = {Due.NEAR}",
     ]
     if near:
-        then[-1] += f" if p <= limit else {DUE.FAR}"
-    fail = f"due[u] = {DUE.UNSENT}; break"
+        then[-1] += f" if p <= limit else {Due.FAR}"
+    fail = f"due[u] = {Due.UNSENT}; break"
     body = f"""\
 count = counts[0]
 now = counts[1]
@@ -129,7 +129,7 @@ while count > 0:
     length = 0
     for i in range(count):
         u = frontier[i]
-        due[u] = {DUE.NO}
+        due[u] = {Due.NO}
         begin = offsets[u]
         end = offsets[u + ONE]
         counts[2] += np.int64(end - begin)

@@ -173,15 +173,36 @@ class VertexIds:
             if (table := self._as_table(values)) is not None:
                 rows, known = self._rows_of(table)
                 return np.where(known, rows, -1)
-            types = list(map(_types_of, values))
-            if len(distinct := set(types)) > 1:  # of some columns, maybe: those all at once
+            kinds = self._kinds_of(values)
+            if (
+                len(distinct := dict.fromkeys(kinds)) > 1
+            ):  # of some columns, maybe: those all at once
                 rows = np.empty(len(values), np.int64)
                 for kind in distinct:
-                    some = [each == kind for each in types]
+                    some = [each == kind for each in kinds]
                     rows[some] = self.find_each(list(compress(values, some)))
                 return rows
         found = map(self.find_row, values)
         return np.array([-1 if row is None else row for row in found], np.int64)
+
+    def _kinds_of(self, values: Sequence[Any]) -> list[Any]:
+        """Of each id Python's type, or those of a tuple's values, and which integer no column of its type can hold."""
+        kinds = list(map(_types_of, values))
+        for k, column in enumerate(self.columns):
+            if pa.types.is_integer(column.type):
+                limits = np.iinfo(column.type.to_pandas_dtype())
+                lo, hi = int(limits.min), int(limits.max)
+                parts = values
+                if len(self.columns) > 1:
+                    parts = [
+                        each[k] if type(each) is tuple and len(each) > k else None
+                        for each in values
+                    ]
+                kinds = [
+                    kind if type(part) is not int or lo <= part <= hi else (kind, k)
+                    for kind, part in zip(kinds, parts, strict=True)
+                ]
+        return kinds
 
     def find_number(self, value: Any) -> int:
         """Place of one of the user's ids in their order.
@@ -287,7 +308,6 @@ class VertexIds:
 
 
 def _types_of(value: Any) -> Any:
-    """Python's type of an id, or those of a tuple's values."""
     return tuple(map(type, value)) if isinstance(value, tuple) else type(value)
 
 

@@ -33,10 +33,8 @@ def place(
     if first == end:
         return
     width = end - first
-    row, next_ = (
-        first,
-        cursor[first],
-    )  # of the edge before: a row often has many, one after the other
+    # Of the edge before: a row often has many, one after the other.
+    row, next_ = first, cursor[first]
     for i in range(lo, hi):
         u = vertex_of(table, rows[i])
         v = vertex_of(table, neighbours[i])

@@ -9,6 +9,8 @@
 
 #include "degree_lists.cuh"
 
+static_assert(TRIM_PIECE < 256, "a word keeps the edges of a piece in 8 bits");
+
 // One direction: who is behind a vertex along it. Of what is left of these one takes `gone`.
 struct End {
     const OFFSET *offsets;

@@ -128,12 +128,12 @@ def test_find_in_several_columns():
 
 
 @pytest.mark.parametrize("columns", [["text"], ["number"], ["text", "number"]])
-def test_ids_of_another_type_are_looked_up_alone(columns, monkeypatch):
+def test_ids_that_no_column_can_hold_are_looked_up_alone(columns, monkeypatch):
     there = {"text": [f"{i:03}" for i in range(200)], "number": [*range(200)]}
     ids = VertexIds([pa.array(there[name]) for name in columns], None)
     rows = [*zip(*(there[name] for name in columns), strict=True)]
     given = rows if len(columns) > 1 else [each for (each,) in rows]
-    odd = {30: None, 77: 1.5, 150: True}
+    odd = {30: None, 77: 1.5, 99: 2**70, 150: True}
     odd = {at: (value,) * len(columns) if len(columns) > 1 else value for at, value in odd.items()}
     mixed = [odd.get(i, each) for i, each in enumerate(given)]
     looked_up = []

@@ -26,7 +26,8 @@ def test_integers_among_those_that_ascend(there, wanted, many):
     """Whether or not they are so many that they are sorted."""
     ascending = np.array(sorted(there), np.uint64)
     values = np.array([*wanted, *there], np.uint64)
-    with mock.patch.object(searching, "_FEW", 0 if many else 1 << 11):
+    least = 0 if many else 1 << 20
+    with mock.patch.multiple(searching, _FEW=least, _SMALL=least):
         places = searching.first_places(ascending, values)
     assert places.tolist() == [bisect_left(sorted(there), value) for value in values.tolist()]
 

@@ -20,9 +20,8 @@ STEP = 1 << 12
 # Entries and rows of those that wait below which the rest is for one thread.
 FEW = 1 << 16
 
-ROUNDS = (
-    100  # after which the rest is for one thread as well: two sides might change places for ever
-)
+# After so many the rest is for one thread as well: two sides might change places for ever.
+ROUNDS = 100
 
 
 def move(

@@ -37,7 +37,6 @@ from dask_graphgpu.engine.gpu.community_levels import (
 from dask_graphgpu.engine.gpu.device import DeviceView, integer_types
 from dask_graphgpu.engine.gpu.runs import LaunchState
 from dask_graphgpu.kernels.compile import cuda
-from dask_graphgpu.kernels.sizes import SIZES
 from dask_graphgpu.partition.device import elements
 from dask_graphgpu.partition.device.memory import require
 from dask_graphgpu.partition.view import View
@@ -46,8 +45,8 @@ from dask_graphgpu.report import Report
 # Bytes of all hash tables in global memory, for rows whose labels do not fit shared memory.
 FAR_BYTES = 1 << 30
 
-# Of `active`, a vertex that never is.
-FIXED = SIZES["louvain.cu"]["FIXED"]
+# Of `active` in louvain.cu: a vertex that is never looked at.
+FIXED = 2
 
 _FIELDS: list[tuple[str, Any]] = [
     ("barrier", np.uint64),

@@ -28,7 +28,7 @@ from dask_graphgpu.engine.buckets import (
 from dask_graphgpu.engine.cpu.arrays import Arrays
 from dask_graphgpu.engine.cpu.edges import Paged, rows_on_disk
 from dask_graphgpu.engine.cpu.improving import Improving
-from dask_graphgpu.engine.in_place_kernels import DUE
+from dask_graphgpu.engine.in_place_kernels import Due
 from dask_graphgpu.engine.keeping import Keeper
 from dask_graphgpu.engine.loop import overflow
 from dask_graphgpu.engine.options import configured_direction
@@ -83,7 +83,7 @@ class InPlaceOnDisk(Improving):
         self._kept = KeptRuns(self._passes, room)
         self._passing = np.zeros(n, np.uint8)  # 1 where a row is of the run that comes by
         self._due = np.zeros(n, np.uint8)
-        self._due[self.start] = DUE.NEAR
+        self._due[self.start] = Due.NEAR
         self._lists = np.empty(n, ids), np.empty(n, ids)
         self._targets = targets
         self._ordered = self.program.priority is not None and configured_direction() == "auto"
@@ -92,15 +92,14 @@ class InPlaceOnDisk(Improving):
             self._near = start_limit(self.binding, arrays.state, self.start, 0, self.whole)
         self._delta: Any = None
         self._sample: Adjacency | None = None
-        self._before = self._brought = (
-            0  # edges of the stretches before, and those that this one has brought
-        )
+        # Edges of the stretches before, and those that this one has brought.
+        self._before = self._brought = 0
 
     def run(self, keeper: Keeper | None = None) -> State:
         """Run until no value improves; ``keeper`` gets the state whenever it is due."""
         with self._passes:
             while True:
-                near = np.flatnonzero(self._due == DUE.NEAR)
+                near = np.flatnonzero(self._due == Due.NEAR)
                 there = self._kept.there[near] == 1
                 if there.any():
                     self._send(near[there], self._kept.rows, self._kept.there)
@@ -109,7 +108,7 @@ class InPlaceOnDisk(Improving):
                     self.keep(keeper)
                 elif not self._goes_further():
                     break
-        if (self._due == DUE.UNSENT).any():
+        if (self._due == Due.UNSENT).any():
             raise overflow(self.program, "compute")
         return self.result()
 
@@ -128,7 +127,7 @@ class InPlaceOnDisk(Improving):
                 self._kept.keep(lo, hi, rows)
                 continue
             self._passing[lo:hi] = 1
-            while len(some := np.flatnonzero(self._due[lo:hi] == DUE.NEAR) + lo):
+            while len(some := np.flatnonzero(self._due[lo:hi] == Due.NEAR) + lo):
                 self._send(some, rows, self._passing)
             self._passing[lo:hi] = 0
 
@@ -157,16 +156,16 @@ class InPlaceOnDisk(Improving):
             "relax_block", even_blocks(int(ends[-1])), rows, frontier, ends, self.stamp, self.late, self.now,
             self.cutoff, rows.offsets.view(np.uint64), rows.neighbours,
         )  # fmt: skip
-        self._due[some] = DUE.NO
+        self._due[some] = Due.NO
         better = np.flatnonzero(self.stamp == self.now)
-        self._due[better] = DUE.NEAR
+        self._due[better] = Due.NEAR
         if self._ordered:
-            self._due[better[self._priorities(better) > self._near]] = DUE.FAR
+            self._due[better[self._priorities(better) > self._near]] = Due.FAR
         return not any(failed)
 
     def _goes_further(self) -> bool:
         """Raise the limit, where vertices wait for that; False: there are none, or targets are final."""
-        far = np.flatnonzero(self._due == DUE.FAR)
+        far = np.flatnonzero(self._due == Due.FAR)
         if not len(far) or self._are_final(self._targets):
             return False
         if self._delta is None:
@@ -183,7 +182,7 @@ class InPlaceOnDisk(Improving):
         priorities = self._priorities(far)
         least = priorities.min().item()
         self._near = raised(least, self._buckets * self._delta, self.whole)
-        self._due[far[priorities <= max(self._near, least)]] = DUE.NEAR
+        self._due[far[priorities <= max(self._near, least)]] = Due.NEAR
         return True
 
     def _are_final(self, targets: np.ndarray | None) -> bool:
