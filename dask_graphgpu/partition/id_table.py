@@ -16,6 +16,7 @@ from dask_graphgpu.partition.string_entries import EntryRoom, buffers
 from dask_graphgpu.partition.string_order import ascending
 
 _AT_ONCE = 1 << 17  # strings that are dealt to the shards together: they stay in the caches
+_FEW_AT_ONCE = 1 << 13  # and as few at least, where threads share them
 _SHARD = 1 << 15  # strings that are worth a shard
 _SHARDS = 4  # of a thread
 _MOST_SHARDS = 64
@@ -118,7 +119,8 @@ class IdTable:
         """`codes` of strings that lie one after the other in ``text``, uint8: where each starts, and the last ends."""
         codes = np.empty(len(offsets) - 1, np.uint32)
         if len(codes):
-            cuts = np.append(np.arange(0, len(codes), _AT_ONCE), len(codes))
+            at_once = min(_AT_ONCE, max(-(-len(codes) // num_threads()), _FEW_AT_ONCE))
+            cuts = np.append(np.arange(0, len(codes), at_once), len(codes))
             for_blocks(self._enter, cuts, offsets, text.ctypes.data, codes)
         return codes
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +19,7 @@ _SAMPLE = 1 << 12  # pairs of edges that are looked at
 _IN_ORDER = 0.875  # of these
 _MOVES = 4  # of an entry within its row, on average
 _PARTS = 4  # of the rows, at most: for each of them all edges are read
+_DENSE = 4  # edges that a row has on average, at least: counters of rows are not to outweigh edges
 
 
 def placed(
@@ -32,14 +33,17 @@ def placed(
 ) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]] | None:
     """Offsets, neighbours and columns of rows, as of `from_coo`; None where its buckets are the better way.
 
-    That is for edges that are few or very many, carry several columns, or come in no order, by which most rows would
-    have to be sorted. Cost: two passes in which each edge is written once for each row, and one over the rows.
+    That is for edges that are few, very many or not several a row, that carry several columns, or come in no order, by
+    which most rows would have to be sorted. Cost: two passes in which each edge is written once for each row, and one
+    over the rows. Extra memory: counters of the rows, of as many threads as take no more than 4 bytes an edge.
     """
     runs = [coo for block in blocks for coo in block]
     edges = sum(map(len, runs))
-    if not _FEW <= edges <= _MANY or len(kinds) > 1 or not _come_in_order(runs, edges):
+    if not max(_FEW, _DENSE * num_vertices) <= edges <= _MANY or len(kinds) > 1:
         return None
-    offsets = _offsets(num_vertices, blocks, both)
+    if not _come_in_order(runs, edges):
+        return None
+    offsets = _offsets(num_vertices, blocks, max(edges // (2 * num_vertices + 1), 1), both)
     name, kind = next(iter(kinds.items()), (None, np.dtype(np.uint8)))
     made = np.empty(offsets[-1], dtype)
     carried = np.empty(0 if name is None else offsets[-1], kind)
@@ -77,15 +81,16 @@ def _come_in_order(runs: list[Coo], edges: int) -> bool:
     return bool(found >= _IN_ORDER * looked)
 
 
-def _offsets(num_vertices: int, blocks: list[list[Coo]], both: bool) -> np.ndarray:
-    """Where each row starts, and where the last one ends."""
-    counts = np.zeros((len(blocks), num_vertices), np.int64)
+def _offsets(num_vertices: int, blocks: list[list[Coo]], most: int, both: bool) -> np.ndarray:
+    """Where each row starts, and where the last one ends; at most so many threads count."""
+    groups = [blocks[first::most] for first in range(min(most, len(blocks)))]
+    counts = np.zeros((len(groups), num_vertices), np.int64)
 
-    def count(block: int) -> None:
-        for coo in blocks[block]:
-            kernels.row_sort.count_edges(0, *coo.ends(), both, np.uint64(0), counts[block])
+    def count(group: int) -> None:
+        for coo in chain.from_iterable(groups[group]):
+            kernels.row_sort.count_edges(0, *coo.ends(), both, np.uint64(0), counts[group])
 
-    each(count, len(blocks))
+    each(count, len(groups))
     offsets = np.zeros(num_vertices + 1, np.int64)
     np.cumsum(counts.sum(axis=0), out=offsets[1:])
     return offsets

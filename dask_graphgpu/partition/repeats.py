@@ -11,7 +11,7 @@ from dask_graphgpu.partition.distinct import distinct
 from dask_graphgpu.partition.id_table import hashes
 
 _RUNS, _ROWS = 8, 1 << 10  # of edges that are looked at together, and their rows
-_ENOUGH = 1 << 16  # hashes after which the answer stays
+_LEAST, _ENOUGH = 1 << 12, 1 << 16  # hashes from which there is an answer, and after which it stays
 _FEWEST = 1 << 17  # strings for which it matters
 _REPEATED = 0.5  # distinct strings of all, where these repeat much
 
@@ -55,7 +55,9 @@ class Repeats:
             self._seen = np.concatenate([self._seen, run])
         _, times = np.unique(self._seen, return_counts=True)
         same = float((times * (times - 1) // 2).sum())
+        if not same or len(self._seen) < _LEAST:
+            return  # nothing that repeats was seen, or too little to tell
         drawn = self._expected * len(self._seen) / self._looked_at
-        strings = self._pairs / max(same, 1.0)
+        strings = self._pairs / same
         different = strings * -np.expm1(-drawn / strings)
         self._few = bool(different >= _REPEATED * self._expected)

@@ -62,6 +62,7 @@ def runs_of(ends, weight, backs):
 def test_rows_are_those_of_buckets(monkeypatch, order, threads, marked, both, backs):
     """Also where rows turn out to be in too little order, as those of both ends of edges by neighbour."""
     monkeypatch.setattr(placing, "_FEW", 0)
+    monkeypatch.setattr(placing, "_DENSE", 1)
     ends = ORDERS[order](np.random.default_rng(4))
     weight = np.random.default_rng(5).random(ends.shape[1])
     found = []
@@ -82,6 +83,21 @@ def test_rows_are_those_of_buckets(monkeypatch, order, threads, marked, both, ba
     np.testing.assert_array_equal(rows.offsets, wanted.offsets)
     np.testing.assert_array_equal(rows.neighbours, wanted.neighbours)
     np.testing.assert_array_equal(rows.columns["weight"], wanted.columns["weight"])
+
+
+def test_counters_do_not_outweigh_edges(monkeypatch):
+    """However many threads there are; vertices with few edges go through buckets."""
+    monkeypatch.setattr(placing, "_FEW", 0)
+    ends = np.sort(np.random.default_rng(7).integers(0, 1000, (2, 8000)), axis=1).astype(np.uint32)
+    blocks = [[csr.Coo(*part, np.empty(0, np.uint32))] for part in np.split(ends, 16, axis=1)]
+    counters = []
+    zeros = np.zeros
+    monkeypatch.setattr(np, "zeros", lambda *given: counters.append(zeros(*given)) or counters[-1])
+    for vertices, fits in ((1000, True), (2000, True), (2001, False)):
+        counters.clear()
+        found = placed(vertices, blocks, np.uint32, {}, marked=False, both=False)
+        assert (found is not None) is fits
+        assert max((each.nbytes for each in counters), default=0) <= max(4 * 8000, 16 * vertices)
 
 
 def test_edges_in_no_order_are_left_to_buckets(monkeypatch):

@@ -61,6 +61,7 @@ def number_at_homes(ranks: Ranks, given: list[pa.Array]) -> AtHomes:
         codes.append([table.codes_of_texts(_offsets(size), text) for size, text in got])
         ways_back.append(way_back)
         del sizes, texts, got
+    del pieces
     ids = table.distinct([each for some in codes for each in some])
     homes = Homes.agreed(ranks, len(ids))
     codes.reverse()
@@ -96,10 +97,18 @@ def _pieces(given: list[pa.Array]) -> Iterator[pa.Array]:
             cut.append(array.slice(lo, room))
             lo, room = lo + len(cut[-1]), room - len(cut[-1])
             if not room:
-                yield pa.concat_arrays(cut) if len(cut) > 1 else cut[0]
-                cut, room = [], PIECE
+                yield _united(cut)
+                room = PIECE
+        del array
     if cut:
-        yield pa.concat_arrays(cut)
+        yield _united(cut)
+
+
+def _united(cut: list[pa.Array]) -> pa.Array:
+    """One array of some, which leave the list."""
+    united = pa.concat_arrays(cut) if len(cut) > 1 else cut[0]
+    cut.clear()
+    return united
 
 
 def _cut_anew(

@@ -149,3 +149,11 @@ def test_damaged_text_is_an_error(tmp_path, always):
     )
     with pytest.raises(InvalidEdges, match="is damaged in row group 0 of"):
         dd.read_parquet(tmp_path / "edges").graph(ranks=2).weakly_connected_components().compute()
+
+
+def test_strings_that_never_repeat_are_few_however_many_and_in_whatever_pieces():
+    names = pa.array([f"v{i}" for i in range(40_000)], pa.large_string())
+    for expected in (1 << 18, 10**10):
+        known = Repeats(expected)
+        for lo, hi in ((0, 50), (50, 10_000), (10_000, 20_000)):
+            assert known.are_few(names[lo:hi], names[20_000 + lo : 20_000 + hi])
