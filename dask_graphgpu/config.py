@@ -79,7 +79,11 @@ dask.config.update_defaults({_ROOT: DEFAULTS})
 def check_names() -> None:
     """Raise InvalidArgument where Dask's configuration has a setting under ``graphgpu`` that there is not."""
     given = dask.config.get(_ROOT, default={})
-    for name in given if isinstance(given, dict) else ():
+    if not isinstance(given, dict):
+        raise InvalidArgument(
+            f"graphgpu is {said(given)} in Dask's configuration, and is a table of settings"
+        )
+    for name in given:
         if str(name).replace("_", "-") not in DEFAULTS:
             meant = guess(str(name), DEFAULTS) or f" There are {', '.join(DEFAULTS)}"
             raise InvalidArgument(f"graphgpu.{name} is set, and there is no such setting.{meant}")

@@ -45,7 +45,7 @@ class Distances(PathLengths):
     UnknownVertex
         A source or a target is not a vertex.
     IntegerOverflow
-        A distance does not fit int64.
+        A distance does not fit int64, or the sum of a final one and the weight of an edge does not.
 
     Notes
     -----

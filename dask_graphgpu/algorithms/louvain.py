@@ -96,7 +96,7 @@ class Louvain(Communities):
     directions, and of an undirected one whose vertices lie by degree another. On several ranks
     each has these bytes for all vertices of the graph, and its own edges twice more. In each of these ways the
     answer depends on the edges, the resolution and the seed, not on threads, ranks, partitions or the
-    order in memory. With edges on disk the CPU engine takes 250 bytes a vertex, and goes over the pages in each round
+    order in memory. With edges on disk the CPU engine takes 344 bytes a vertex, and goes over the pages in each round
     as often as they are larger than what memory is left; the answer is the same.
     A community need not be connected: those of ``leiden`` are.
 

@@ -56,7 +56,7 @@ class ShortestPath(PathLengths, Resumable):
     InvalidArgument
         ``weighted=True`` and the graph has no weights.
     IntegerOverflow
-        A distance does not fit int64.
+        A distance does not fit int64, or the sum of a final one and the weight of an edge does not.
 
     Notes
     -----

@@ -54,7 +54,7 @@ class SSSP(ShortestPaths, Resumable):
     UnknownVertex
         A source or target is not a vertex.
     IntegerOverflow
-        A distance does not fit int64.
+        A distance does not fit int64, or the sum of a final one and the weight of an edge does not.
 
     Notes
     -----

@@ -14,6 +14,12 @@ def seconds_of(text: str) -> float | None:
     """
     try:
         seconds = float(parse_timedelta(re.sub(r"mins?$", "m", text.strip()), default=False))
-    except (ValueError, KeyError, TypeError, IndexError):  # Dask looks at the first letter
+    except (
+        ValueError,
+        KeyError,
+        TypeError,
+        IndexError,
+        OverflowError,
+    ):  # Dask looks at the first letter
         return None
     return seconds if 0 < seconds < float("inf") else None

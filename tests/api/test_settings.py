@@ -37,6 +37,11 @@ def test_a_setting_that_there_is_not():
         ),
     ):
         EDGES.graph()
+    with (
+        dask.config.set({"graphgpu": "cpu"}),
+        pytest.raises(errors.InvalidArgument, match=r"graphgpu is 'cpu' .* is a table of settings"),
+    ):
+        EDGES.graph()
     for name in ("host-memory-limit", "host_memory_limit"):
         with dask.config.set({f"graphgpu.{name}": "4GB"}):
             assert len(EDGES.graph().degree()) == 3

@@ -2,6 +2,7 @@
 
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import combinations
 from unittest import mock
 
 import networkx as nx
@@ -12,6 +13,7 @@ from engines import of_the_cpu_engine
 from made_graphs import MadeGraph, apart, grid, path, rmat, star
 from small_graphs import on_threads
 
+from dask_graphgpu import last_report
 from dask_graphgpu.engine.communities import Start
 from dask_graphgpu.engine.cpu import batches, leiden
 from dask_graphgpu.engine.cpu import louvain as find
@@ -229,3 +231,15 @@ def test_a_level_ends_though_rounds_might_not(way, module):
     alone = of("louvain", view)
     assert len(np.unique(labels)) < 100
     assert modularity > alone[1] - 0.02
+
+
+def test_two_sides_do_not_change_places_for_ever():
+    """Few vertices with long rows: what one side does in a step, the other does not see."""
+    rng = np.random.default_rng(1)
+    pairs = np.repeat(np.array([*combinations(range(6), 2)]), 4000, axis=0)
+    for _ in range(12):
+        frame = pd.DataFrame(rng.permutation(pairs), columns=["src", "dst"])
+        frame["weight"] = rng.random(len(frame))
+        with on_two_sides():
+            frame.graph(directed=False, duplicates="keep").louvain()
+        assert last_report().edges.sum() < 12 * 2 * len(frame)

@@ -10,7 +10,7 @@ from dask_graphgpu.jobs.durations import seconds_of
     [
         ("30s", 30), ("5min", 300), ("10 min", 600), ("2mins", 120), ("5m", 300), ("1.5h", 5400),
         ("3 minutes", 180), ("1d", 86400), ("0s", None), ("-1s", None), ("5", None), ("", None),
-        ("soon", None), ("infs", None),
+        ("soon", None), ("infs", None), ("1e400s", None),
     ],
 )  # fmt: skip
 def test_seconds(text, seconds):

@@ -151,3 +151,17 @@ def test_a_distance_that_is_too_large_is_told(limited, name):
     for settings in ({}, limited):
         with dask.config.set(settings), pytest.raises(IntegerOverflow, match="does not fit"):
             CALLS[name](frame.graph())
+
+
+@pytest.mark.parametrize("light", [0, 1])
+def test_weights_beside_the_source_may_be_any_part_of_others(limited, light):
+    """The width of a bucket is found along the first rows that come: not each vertex gets a stretch of its own."""
+    n, source = 20_000, 5
+    rng = np.random.default_rng(8)
+    ends = np.stack([np.arange(n - 1), np.arange(1, n)])
+    weight = np.where(ends[0] < 6000, light, rng.integers(10**9, 2 * 10**9, n - 1))
+    edges = pd.DataFrame({"src": ends[0], "dst": ends[1], "weight": weight})
+    edges = pd.concat([edges] * 4, ignore_index=True)
+    limited["graphgpu.host-memory-limit"] = "3MB"
+    report = same(lambda: edges.graph(directed=False).sssp(source), limited)
+    assert len(report) < 200

@@ -20,8 +20,9 @@ STEP = 1 << 12
 # Entries and rows of those that wait below which the rest is for one thread.
 FEW = 1 << 16
 
-# After so many the rest is for one thread as well: two sides might change places for ever.
-ROUNDS = 100
+# After so many the rest is for one thread as well, and after so many with no less to look at than one before: two sides
+# might change places for ever.
+ROUNDS, STALLS = 100, 2
 
 
 def move(
@@ -61,9 +62,12 @@ def move(
     )  # fmt: skip
     logged, threads = np.zeros((2, SIDES), np.int64), threads_for(SIDES)
     listed, read, step, rounds, stopped = order, 0, 1, 0, stopping()
+    least, stalls = float("inf"), 0
     while True:
         entries = offsets_of(at_ends(lengths, listed))
-        if entries[-1] + len(listed) < FEW or rounds == ROUNDS:
+        work = int(entries[-1]) + len(listed)
+        stalls, least = stalls + (work >= least), min(work, least)
+        if work < FEW or rounds == ROUNDS or stalls == STALLS:
             return state[0][0].copy(), listed, read
         check(stopped)
         begins, listed = _in_steps(entries, listed)

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from dask_graphgpu.engine.buckets import (
-    WIDEST,
     delta_of,
     mean_increment,
     no_limit,
@@ -41,6 +40,9 @@ from dask_graphgpu.report import Report
 # Edges of a stretch, between two limits, below which the next one is twice as wide, and so it is below what was read of
 # the disk. Above four times as many it is half as wide.
 FEW_EDGES = 1 << 15
+
+# Buckets in a stretch, at most: a width found along a few rows may be any part of that of others.
+_WIDEST = 1 << 1000
 
 # Edges that vertices at hand have from which they send on all threads.
 MANY_EDGES = 1 << 20
@@ -106,7 +108,9 @@ class InPlaceOnDisk(Improving):
                 elif len(near):
                     self._bring(near)
                     self.keep(keeper)
-                elif not self._goes_further():
+                elif self._goes_further():
+                    self.keep(keeper)
+                else:
                     break
         if (self._due == Due.UNSENT).any():
             raise overflow(self.program, "compute")
@@ -175,7 +179,7 @@ class InPlaceOnDisk(Improving):
             self._delta = delta_of(mean_increment(*given)[0], self.whole)
         edges, few = self.read - self._before, max(FEW_EDGES, self._brought)
         if edges < few:
-            self._buckets = min(2 * self._buckets, WIDEST)
+            self._buckets = min(2 * self._buckets, _WIDEST)
         elif edges > 4 * few:
             self._buckets = max(self._buckets // 2, 1)
         self._before, self._brought = self.read, 0
