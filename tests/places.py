@@ -195,7 +195,7 @@ def _put(name, folder, monkeypatch, of_host):
         pages, settings = (
             folder,
             {
-                "graphgpu.host-memory-limit": "900kB",
+                "graphgpu.host-memory-limit": "950kB",
                 "graphgpu.page-bytes": 4096,
                 "graphgpu.spill-directories": [str(folder / "a"), str(folder / "b")],
             },

@@ -87,7 +87,9 @@ def test_the_index_means_nothing(parts):
 
 def test_columns_whose_names_are_not_strings():
     frame = EDGES[["src", "dst", "weight"]].set_axis([0, 1, "weight"], axis=1)
-    with pytest.raises(errors.InvalidEdges, match=r"has \['0', '1', 'weight'\]"):
+    with pytest.raises(
+        errors.InvalidEdges, match=r"has \[0, 1, 'weight'\].*\.rename\(columns=str\)"
+    ):
         frame.graph.bfs(0)
     extra = EDGES.assign(**{"1": 5}).rename(columns={"1": 1})
     assert extra.graph.bfs(0)["distance"].tolist() == [0, 1, 1, 2, NULL, NULL]
