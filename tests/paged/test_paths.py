@@ -1,10 +1,10 @@
 """Shortest paths over rows on disk: what is told of those that cannot be, and how often pages are read."""
 
 import dask
-import numpy as np
 import pandas as pd
 import pytest
 from engines import on_one_cpu
+from long_paths import beside, path_beside_a_core, settings_of_pages
 
 from dask_graphgpu import last_report
 from dask_graphgpu.errors import IntegerOverflow
@@ -16,18 +16,7 @@ LARGE = 2**62
 
 @pytest.fixture
 def limited(tmp_path):
-    """Settings with which graphs of these tests lie on disk."""
-    return {
-        "graphgpu.host-memory-limit": "1MB",
-        "graphgpu.page-bytes": 4096,
-        "graphgpu.spill-directories": str(tmp_path),
-    }
-
-
-def beside(edges):
-    """Edges, with others that are not joined to them, so often that they do not fit."""
-    others = pd.DataFrame({"src": np.arange(10, 2000), "dst": np.arange(11, 2001), "weight": 1})
-    return pd.concat([edges] + [others] * 40, ignore_index=True)
+    return settings_of_pages(tmp_path)
 
 
 CALLS = [
@@ -56,22 +45,11 @@ def test_a_distance_that_is_too_large_is_told(limited, call):
             call(frame.graph())
 
 
-def path_beside_a_core(length, *, shuffled=False):
-    """A path of undirected edges from a dense part on, by ascending ids or any."""
-    rng = np.random.default_rng(4)
-    core = rng.integers(0, 300, (2, 60_000))
-    path = np.arange(299, 299 + length)
-    ends = np.concatenate([core, [path, path + 1]], axis=1)
-    if shuffled:
-        ends = rng.permutation(299 + length + 1)[ends]
-    return pd.DataFrame({"src": ends[0], "dst": ends[1], "weight": 1 + ends.sum(0) % 5})
-
-
 @pytest.mark.parametrize("shuffled", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_dependencies_along_a_long_path(limited, weighted, shuffled):
     """Levels of few vertices do not read a page each, where they lie in the order of the path."""
-    frame = path_beside_a_core(600, shuffled=shuffled)
+    frame, _ = path_beside_a_core(600, shuffled=shuffled)
     sources = frame["src"].drop_duplicates().iloc[[0, -1, -200]].tolist()
     for method in ("betweenness_centrality", "edge_betweenness_centrality"):
         call = lambda graph: getattr(graph, method)(sources, weighted=weighted)  # noqa: B023, E731
@@ -87,7 +65,7 @@ def test_dependencies_along_a_long_path(limited, weighted, shuffled):
 
 @pytest.mark.parametrize("cutoff", [None, 100, 64])
 def test_levels_of_many_searches_on_a_long_path(limited, cutoff):
-    frame = path_beside_a_core(600, shuffled=True)
+    frame, _ = path_beside_a_core(600, shuffled=True)
     sources = frame["src"].drop_duplicates().iloc[[0, -1, -200]].tolist()
     call = lambda graph: graph.bfs(sources, cutoff=cutoff)  # noqa: E731
     wanted = call(frame.graph(directed=False))

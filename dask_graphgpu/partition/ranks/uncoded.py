@@ -168,6 +168,7 @@ class _Ranges:
 
     @classmethod
     def between(cls, splits: pa.Array) -> _Ranges:
+        """The ranges that some ascending strings cut: the first of each but the first one."""
         offsets, data = buffers(splits) if len(splits) else (np.zeros(1, np.int64), 0)
         words = np.empty(len(splits), np.uint64)
         kernels.string_dealing.first_words(0, len(splits), offsets, data, words)
