@@ -124,7 +124,7 @@ class VertexIds:
     @property
     def are_integers(self) -> bool:
         """Whether the user's ids are one column of integers, which a GPU can look up."""
-        return len(self.columns) == 1 and pa.types.is_integer(self.columns[0].type)
+        return len(self.columns) == 1 and self._width(self.columns[0]) is not None
 
     def named_beside(self, places: Any, *, dense: bool = False) -> Any:
         """The user's ids, which `are_integers`, at some places of their order on a GPU, or of ``dense`` ids there."""
@@ -189,8 +189,8 @@ class VertexIds:
         """Of each id Python's type, or those of a tuple's values, and which integer no column of its type can hold."""
         kinds = list(map(_types_of, values))
         for k, column in enumerate(self.columns):
-            if pa.types.is_integer(column.type):
-                limits = np.iinfo(column.type.to_pandas_dtype())
+            if (width := self._width(column)) is not None:
+                limits = np.iinfo(width)
                 lo, hi = int(limits.min), int(limits.max)
                 parts = values
                 if len(self.columns) > 1:
@@ -249,6 +249,10 @@ class VertexIds:
             return pa.array(values, column.type)
         except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, UnicodeError):
             return None
+
+    def _width(self, column: Any) -> Any:
+        """NumPy's dtype of a column of integers; None of another."""
+        return column.type.to_pandas_dtype() if pa.types.is_integer(column.type) else None
 
     def _rows_of(self, table: Sequence[pa.Array]) -> tuple[np.ndarray, np.ndarray]:
         """Row of ``columns`` of each row of an id table, any where it is none, and which rows are vertices at all."""

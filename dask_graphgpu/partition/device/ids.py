@@ -106,6 +106,9 @@ class DeviceIds(VertexIds):
         except (OverflowError, UnicodeError):
             return None
 
+    def _width(self, column: Any) -> Any:
+        return None if hasattr(column, "iloc") else column.dtype
+
     def _rows_of(self, table: Sequence[Any]) -> tuple[Any, Any]:
         xp = _module(self.columns)
         own, other = self.columns[0], table[0]
