@@ -19,9 +19,15 @@ _REPEATED = 0.5  # distinct strings of all, where these repeat much
 class Repeats:
     """Tells whether the ends of edges repeat little, of edges that several threads bring.
 
-    By how many are distinct in runs of rows, and by how many runs share: were all drawn from d strings, two of them
-    are the same once in d times. What comes frequently counts more, so that "little" is said rather too seldom.
+    By how many are distinct in runs of rows, and how many of these stand in one run and in two: from both numbers
+    follows how many have not been seen, at least (Chao 1984), and how many of them come with the rest (Chao et al.
+    2014). A hub, which stands in many runs, is one string. "Little" is said rather too seldom.
     Cost: hashes of some thousand strings at each look, sorted with those before.
+
+    References
+    ----------
+    Chao, Nonparametric estimation of the number of classes in a population, Scandinavian Journal of Statistics 11, 1984.
+    Chao et al., Rarefaction and extrapolation with Hill numbers, Ecological Monographs 84, 2014.
 
     Parameters
     ----------
@@ -34,7 +40,7 @@ class Repeats:
         self._few = expected >= _FEWEST
         self._lock = threading.Lock()
         self._seen = np.empty(0, np.uint64)  # hashes that are distinct in their run
-        self._looked_at, self._pairs = 0, 0.0  # strings, and pairs of hashes of two runs
+        self._looked_at = 0  # strings
 
     def are_few(self, source: pa.Array, destination: pa.Array) -> bool:
         """Whether ends repeat little, as far as is known with these; of what is not large strings, False."""
@@ -51,13 +57,13 @@ class Repeats:
             ends = [hashes(each.slice(lo, size)) for each in (source, destination)]
             run = distinct(np.concatenate(ends))
             self._looked_at += 2 * size
-            self._pairs += float(len(run)) * len(self._seen)
             self._seen = np.concatenate([self._seen, run])
         _, times = np.unique(self._seen, return_counts=True)
-        same = float((times * (times - 1) // 2).sum())
-        if not same or len(self._seen) < _LEAST:
-            return  # nothing that repeats was seen, or too little to tell
-        drawn = self._expected * len(self._seen) / self._looked_at
-        strings = self._pairs / same
-        different = strings * -np.expm1(-drawn / strings)
+        once, twice = np.count_nonzero(times == 1), np.count_nonzero(times == 2)
+        if not twice or len(self._seen) < _LEAST:
+            return  # nothing that repeats was seen but hubs, or too little to tell
+        seen = len(self._seen)
+        to_come = self._expected * seen / self._looked_at - seen
+        unseen = once**2 / (2 * twice)
+        different = len(times) + unseen * -np.expm1(-to_come * 2 * twice / (seen * once + 2 * twice))
         self._few = bool(different >= _REPEATED * self._expected)

@@ -19,6 +19,7 @@ from dask_graphgpu.partition.ranks.splits import splits_of
 from dask_graphgpu.partition.string_entries import buffers
 
 _SHOWN = 1 << 14  # strings of a rank, about, by which the ranges of homes are cut
+_BYTES = 1 << 25  # of strings that a rank sends in one round, to all ranks together
 _TEXT = pa.large_string()
 
 
@@ -53,9 +54,10 @@ def number_at_homes(ranks: Ranks, given: list[pa.Array]) -> AtHomes:
     splits = splits_of(ranks, [_sample(given, max(total // (_SHOWN * ranks.size), 1))])
     ranges = _Ranges.between(pa.array([split for (split,) in splits], _TEXT))
     table = IdTable(total // ranks.size, _TEXT)
-    pieces = _pieces(given)
+    sizes_of_rounds = _sizes(given)
+    pieces = _pieces(given, sizes_of_rounds)
     ways_back, codes = [], []
-    for _ in range(int(ranks.max(-(-sum(lengths) // PIECE)))):
+    for _ in range(int(ranks.max(len(sizes_of_rounds)))):
         way_back, sizes, texts = ranges.deal(next(pieces, pa.array([], _TEXT)))
         got = zip(ranks.all_to_all(sizes), ranks.all_to_all(texts), strict=True)
         codes.append([table.codes_of_texts(_offsets(size), text) for size, text in got])
@@ -86,22 +88,39 @@ def _sample(given: Sequence[pa.Array], step: int) -> pa.Array:
     return sample.take(pc.array_sort_indices(sample))
 
 
-def _pieces(given: list[pa.Array]) -> Iterator[pa.Array]:
-    """All strings, `PIECE` of them at a time; an array leaves the list as it comes."""
-    given.reverse()
-    cut: list[pa.Array] = []
-    room = PIECE
-    while given:
-        array, lo = given.pop(), 0
+def _sizes(given: Sequence[pa.Array]) -> list[int]:
+    """How many of the strings go in each round: `PIECE` of `_BYTES` together at most, or one that is longer."""
+    sizes: list[int] = []
+    room = room_for_bytes = 0
+    for array in filter(len, given):
+        (offsets, _), lo = buffers(array), 0
         while lo < len(array):
-            cut.append(array.slice(lo, room))
+            fit = int(np.searchsorted(offsets, offsets[lo] + room_for_bytes, side="right")) - 1
+            hi = min(fit, lo + room)
+            if hi == lo:
+                sizes.append(0)
+                room, room_for_bytes = PIECE, max(_BYTES, int(offsets[lo + 1] - offsets[lo]))
+                continue
+            sizes[-1] += hi - lo
+            room, room_for_bytes = room - (hi - lo), room_for_bytes - int(offsets[hi] - offsets[lo])
+            lo = hi
+    return sizes
+
+
+def _pieces(given: list[pa.Array], sizes: Sequence[int]) -> Iterator[pa.Array]:
+    """All strings, so many at a time; an array leaves the list as it comes."""
+    given.reverse()
+    lo = 0
+    for room in sizes:
+        cut: list[pa.Array] = []
+        while room:
+            cut.append(given[-1].slice(lo, room))
             lo, room = lo + len(cut[-1]), room - len(cut[-1])
-            if not room:
-                yield _united(cut)
-                room = PIECE
-        del array
-    if cut:
+            if lo == len(given[-1]):
+                given.pop()
+                lo = 0
         yield _united(cut)
+    given.clear()
 
 
 def _united(cut: list[pa.Array]) -> pa.Array:

@@ -38,6 +38,7 @@ def test_numbers_are_places_in_the_order_of_all(parts):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(uncoded, "PIECE", 3)
+        patch.setattr(uncoded, "_BYTES", 24)
         made = run_local(len(parts), on_rank)
     every = sorted({text for arrays in parts for each in arrays for text in each}, key=str.encode)
     assert [text for each in made for text in each.ids.to_pylist()] == every
@@ -45,6 +46,29 @@ def test_numbers_are_places_in_the_order_of_all(parts):
         numbers = [[every[i] for i in each] for each in found.numbers]
         assert numbers == arrays
         assert len(found.homes) == len(every)
+
+
+def test_a_round_of_long_strings_is_bounded_by_its_bytes(monkeypatch):
+    monkeypatch.setattr(uncoded, "_BYTES", 1 << 16)
+    sent, deal = [], uncoded._Ranges.deal
+
+    def dealt(ranges, strings):
+        made = deal(ranges, strings)
+        sent.append(sum(text.nbytes for text in made[-1]))
+        return made
+
+    monkeypatch.setattr(uncoded._Ranges, "deal", dealt)
+
+    def on_rank(ranks):
+        rng = np.random.default_rng(ranks.rank)
+        texts = [f"{i}" * 200 for i in rng.integers(0, 10_000, 2000)]
+        texts[7] = "longest" * 20_000  # goes alone
+        return uncoded.number_at_homes(ranks, [pa.array(texts, pa.large_string())])
+
+    run_local(2, on_rank)
+    assert sorted(sent)[-2:] == [140_000, 140_000]
+    assert sorted(sent)[-3] <= 1 << 16
+    assert sum(sent) > 20 * (1 << 16)
 
 
 @pytest.mark.parametrize("beginning", ["", "https://example.org/"])
@@ -157,3 +181,14 @@ def test_strings_that_never_repeat_are_few_however_many_and_in_whatever_pieces()
         known = Repeats(expected)
         for lo, hi in ((0, 50), (50, 10_000), (10_000, 20_000)):
             assert known.are_few(names[lo:hi], names[20_000 + lo : 20_000 + hi])
+
+
+@pytest.mark.parametrize(("distinct", "few"), [(10_000_000, True), (100_000, False)])
+def test_a_hub_is_one_string_that_repeats(distinct, few):
+    source, destination = pairs(100_000, distinct)
+    hub = pa.scalar("hub", pa.large_string())
+    source = pa.compute.if_else(pa.array(np.arange(len(source)) % 250 == 0), hub, source)
+    known = Repeats(1 << 23)
+    for lo in range(0, len(source), 5000):
+        found = known.are_few(source[lo : lo + 5000], destination[lo : lo + 5000])
+    assert found is few
