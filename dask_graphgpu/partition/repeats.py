@@ -65,5 +65,7 @@ class Repeats:
         seen = len(self._seen)
         to_come = self._expected * seen / self._looked_at - seen
         unseen = once**2 / (2 * twice)
-        different = len(times) + unseen * -np.expm1(-to_come * 2 * twice / (seen * once + 2 * twice))
+        different = len(times) + unseen * -np.expm1(
+            -to_come * 2 * twice / (seen * once + 2 * twice)
+        )
         self._few = bool(different >= _REPEATED * self._expected)

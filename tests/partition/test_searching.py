@@ -29,6 +29,10 @@ def test_integers_among_those_that_ascend(there, wanted, many):
     least = 0 if many else 1 << 20
     with mock.patch.multiple(searching, _FEW=least, _SMALL=least):
         places = searching.first_places(ascending, values)
+        turned = np.arange(len(ascending))[::-1]
+        np.testing.assert_array_equal(
+            searching.first_places(ascending[::-1], values, turned), places
+        )
     assert places.tolist() == [bisect_left(sorted(there), value) for value in values.tolist()]
 
 

@@ -13,6 +13,7 @@ from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.distinct import distinct
 from dask_graphgpu.partition.layered import Layered, Levels
 from dask_graphgpu.partition.rows import Rows
+from dask_graphgpu.partition.searching import first_places
 from dask_graphgpu.partition.view import View
 
 if TYPE_CHECKING:
@@ -305,7 +306,7 @@ class RankView:
         else:
             order = self.know_order(np.argsort)
             # Of another type they would have all numbers that are here converted, for each call.
-            place = np.searchsorted(self.numbers, numbers.astype(self.id_dtype), sorter=order)
+            place = first_places(self.numbers, numbers.astype(self.id_dtype), order)
             places = order[np.minimum(place, len(order) - 1)].astype(np.int64)
         here = self.numbers[places] == numbers
         return places[here], here
