@@ -171,10 +171,13 @@ def num_rows(found: Sequence[Piece]) -> int:
 
 def most_rows(found: Sequence[Piece]) -> int:
     """At most how many rows there are, from the footers that have been read; 2**32 of others."""
-    known = {piece.path: piece.metadata for piece in found}
-    if None in known.values():
-        return 1 << 32
-    return sum(metadata.num_rows for metadata in known.values())
+    return sum(map(_most_rows, found)) if all(piece.metadata for piece in found) else 1 << 32
+
+
+def _most_rows(piece: Piece) -> int:
+    """Rows of the row groups of a piece, whatever its condition rules out."""
+    groups = range(piece.metadata.num_row_groups) if piece.row_groups is None else piece.row_groups
+    return sum(piece.metadata.row_group(group).num_rows for group in groups)
 
 
 def read_pieces(

@@ -182,6 +182,8 @@ def test_footers_are_read_once_where_row_groups_are_shared_out(tmp_path, monkeyp
     monkeypatch.setattr(parquet_file.pq, "ParquetFile", spy)
     runs = parquet.split(parquet.pieces(dd.read_parquet(tmp_path)), 5)
     assert len(runs) == 5
+    assert parquet.most_rows(runs) == len(NAMES)
+    assert parquet.most_rows(runs[1:2]) == parquet.num_rows(runs[1:2]) < len(NAMES)
     for piece in runs:
         assert list(parquet.read_pieces(piece, ["src", "dst"], ["src", "dst"]))
     assert sum(opened) == 1
