@@ -35,6 +35,7 @@ class Algorithm(ABC):
     group_frames : arguments that are frames with the group of each vertex, and may name ids that are no vertices
     free_frames : arguments that are frames whose ids need not be vertices
     returns_weight : whether it reads the weights only to give them back, whatever they are
+    longest_first : whether it is about long distances, not short ones
     """
 
     _: KW_ONLY
@@ -46,6 +47,7 @@ class Algorithm(ABC):
     group_frames: ClassVar[tuple[str, ...]] = ()
     free_frames: ClassVar[tuple[str, ...]] = ()
     returns_weight: ClassVar[bool] = False
+    longest_first: ClassVar[bool] = False
 
     @property
     def by(self) -> str:

@@ -94,6 +94,7 @@ class LongestPath(Resumable):
     path: bool = False
 
     rule = "max"
+    longest_first = True
 
     def reads_weight(self, schema: EdgeSchema) -> bool:
         return reads_optional_weight(schema, self.weighted, "longest_path(weighted=True)")

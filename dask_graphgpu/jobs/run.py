@@ -257,9 +257,7 @@ def _run_step(
     if step.top is not None:
         if step.output is not None:
             result = read_table(step.output, storage_options=step.options_for(step.output))
-        kind = ALGORITHMS.get(step.algorithm)
-        of_edges = kind is not None and kind.row == "edge"
-        first = top(result, step.top, names, "edges" if of_edges else "vertices")
+        first = top(result, step.top, names, ALGORITHMS.get(step.algorithm))
         facts["rows"] = len(first)
         _print(first.to_string(index=False) + "\n")
     elif step.output is None:

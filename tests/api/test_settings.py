@@ -38,6 +38,11 @@ def test_a_setting_that_there_is_not():
     ):
         EDGES.graph()
     with (
+        dask.config.set({"graphgpu": {8: "threads"}}),
+        pytest.raises(errors.InvalidArgument, match=r"graphgpu\.8 is set, .* There are engine, "),
+    ):
+        EDGES.graph()
+    with (
         dask.config.set({"graphgpu": "cpu"}),
         pytest.raises(errors.InvalidArgument, match=r"graphgpu is 'cpu' .* is a table of settings"),
     ):

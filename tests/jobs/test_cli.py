@@ -214,11 +214,16 @@ def test_personalization_is_a_path_or_a_column_by_its_form(folder):
 
 @pytest.mark.parametrize("output", [(), ("--output", "out")])
 def test_top(folder, output):
+    dag = pd.DataFrame({"src": [0, 1, 0], "dst": [1, 3, 2], "weight": [9, 3, 1]})
+    dag.to_parquet("dag.parquet")
     lines = call("core_number", "edges.parquet", "--top", 2, *output).stdout.splitlines()
     assert lines[0].split() == ["vertex", "core_number"]
     assert [int(line.split()[0]) for line in lines[1:]] == [0, 1]
     lines = call("sssp", "edges.parquet", "--source", 0, "--top", 3, *output).stdout.splitlines()
     assert [line.split() for line in lines[1:]] == [["0", "0"], ["2", "1"], ["1", "4"]]
+    words = "longest_path", "dag.parquet", "--top", 2
+    lines = call(*words, *output).stdout.splitlines()
+    assert [line.split() for line in lines[1:]] == [["3", "12", "1"], ["1", "9", "0"]]
     words = "nearest", "edges.parquet", "--targets", 3, "--top", 2
     lines = call(*words, *output).stdout.splitlines()
     assert [line.split() for line in lines[1:]] == [["3", "1", "3", "0"], ["1", "1", "3", "1"]]
