@@ -51,9 +51,9 @@ _LARGEST_FIRST = {
 def top(result: Any, n: int, names: Mapping[str, str], method: type[Algorithm] | None) -> Any:
     """The ``n`` first rows of a result: the largest ranks, degrees, widths and so on, the shortest distances.
 
-    Of a ``method`` that is about long ones the longest; None: several methods. Of components, labels and the like, the ``n`` with the most rows, each level of a hierarchy for itself. Rows that
-    nothing ranks, such as edges and embeddings, come as they are. ``names`` are those in the result of the
-    columns that the method makes.
+    Of a ``method`` that is about long ones the longest; None: several methods. Of components, labels and the like, the
+    ``n`` with the most rows, each level of a hierarchy for itself. Rows that nothing ranks, such as edges and
+    embeddings, come as they are. ``names`` are those in the result of the columns that the method makes.
 
     Returns
     -------

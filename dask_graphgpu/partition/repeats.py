@@ -26,7 +26,7 @@ class Repeats:
 
     References
     ----------
-    Chao, Nonparametric estimation of the number of classes in a population, Scandinavian Journal of Statistics 11, 1984.
+    Chao, Nonparametric estimation of the number of classes in a population, Scand. J. Statist. 11, 1984.
     Chao et al., Rarefaction and extrapolation with Hill numbers, Ecological Monographs 84, 2014.
 
     Parameters
