@@ -12,7 +12,7 @@ import numpy as np
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import copy_blocks, even_blocks, for_blocks, num_threads
 from dask_graphgpu.partition.placing import placed
-from dask_graphgpu.partition.row_sort import RowSort, as_bits, each, num_blocks, to_move
+from dask_graphgpu.partition.row_sort import RowSort, as_bits, each, num_blocks, read_only, to_move
 
 _BLOCK = 1 << 16  # entries of `at_ends`
 
@@ -222,9 +222,8 @@ def mirror_sum(runs: Sequence[Coo], name: str | None) -> np.uint64:
     def add(block: int) -> None:
         for coo in blocks[block]:
             bits = none if name is None else as_bits(coo.columns[name])
-            sums[block : block + 1] += kernels.csr.hash_edges(
-                0, *coo.ends(), bits
-            )  # arrays may wrap
+            found = kernels.csr.hash_edges(0, *coo.ends(), read_only(bits))
+            sums[block : block + 1] += found  # arrays may wrap
 
     each(add, len(blocks))
     total: np.uint64 = sums.sum()

@@ -24,7 +24,7 @@ from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
 from dask_graphgpu.partition.csr import Adjacency, offsets_of
 from dask_graphgpu.partition.distinct import distinct
-from dask_graphgpu.partition.row_sort import as_bits
+from dask_graphgpu.partition.row_sort import to_move
 
 if TYPE_CHECKING:
     from dask_graphgpu.exchange.border import Border
@@ -171,7 +171,7 @@ def order_edges(rows: Adjacency, levels: Levels) -> Layered:
     place(kernels.layered.place_edges, rows.neighbours, sources, neighbours)
     columns = {name: np.empty_like(column) for name, column in rows.columns.items()}
     for name, column in rows.columns.items():
-        place(kernels.layered.place_column, as_bits(column), as_bits(columns[name]))
+        place(kernels.layered.place_column, *to_move(column, columns[name]))
     seconds = time.perf_counter() - began
     return Layered(places[ends], sources, neighbours, levels.level, columns, seconds)
 

@@ -10,7 +10,7 @@ from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, for_blocks
 from dask_graphgpu.partition.as_given import find_cells
 from dask_graphgpu.partition.csr import Adjacency, offsets_of
-from dask_graphgpu.partition.row_sort import as_bits
+from dask_graphgpu.partition.row_sort import as_bits, read_only
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,8 +70,8 @@ def merged(old: Adjacency, vertices: Renumbering, lost: np.ndarray, added: Edges
         columns[name] = np.empty(len(neighbours), column.dtype)
         new = added.columns[name].astype(column.dtype, copy=False)[order]
         for_blocks(
-            kernels.row_merge.merge_column, blocks, of_old, old.offsets, as_bits(column), added_at,
-            as_bits(new), offsets, taken, as_bits(columns[name]),
+            kernels.row_merge.merge_column, blocks, of_old, old.offsets, read_only(as_bits(column)), added_at,
+            read_only(as_bits(new)), offsets, taken, as_bits(columns[name]),
         )  # fmt: skip
     return Adjacency(offsets, neighbours, columns)
 

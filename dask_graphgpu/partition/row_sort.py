@@ -137,9 +137,18 @@ def as_bits(column: np.ndarray) -> np.ndarray:
     return column.view(f"u{column.dtype.itemsize}")
 
 
+def read_only(column: np.ndarray) -> np.ndarray:
+    """The same memory, not to be written: Numba compiles apart what may be, and columns of Arrow's may not."""
+    seen = column.view()
+    seen.flags.writeable = False
+    return seen
+
+
 def to_move(column: np.ndarray, into: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Both `as_bits`, unless values are to be of another type there."""
-    return (as_bits(column), as_bits(into)) if column.dtype == into.dtype else (column, into)
+    """Both `as_bits`, unless values are to be of another type there; the first `read_only`."""
+    if column.dtype == into.dtype:
+        return read_only(as_bits(column)), as_bits(into)
+    return read_only(column), into
 
 
 def each(function: Callable[[int], None], number: int) -> None:

@@ -144,8 +144,11 @@ def _written(kernel: Any, blocks: np.ndarray, sums: Sequence[int], *given: Any) 
 
 
 def buffers(strings: pa.Array) -> tuple[np.ndarray, int]:
-    """Offsets of an array of strings, and the address of the bytes they count from."""
+    """Offsets of an array of strings, read-only, and the address of the bytes they count from."""
     _, where, data = strings.buffers()
-    wide = np.int64 if pa.types.is_large_string(strings.type) else np.int32
-    offsets = np.frombuffer(where, wide, len(strings) + 1, np.dtype(wide).itemsize * strings.offset)
+    wide = np.dtype(np.int64 if pa.types.is_large_string(strings.type) else np.int32)
+    offsets = np.zeros(1, wide)  # of an empty array, which need not have any
+    if len(strings):
+        offsets = np.frombuffer(where, wide, len(strings) + 1, wide.itemsize * strings.offset)
+    offsets.flags.writeable = False  # whether Arrow made them for itself or was given them
     return offsets, 0 if data is None else data.address

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dask_graphgpu.kernels.compile import jit
+from dask_graphgpu.kernels.cpu.stable_order import stable_order
 
 
 @jit
@@ -23,7 +24,7 @@ def level(weights, counts, loads, given):
     size = loads.size
     for g in range(weights.size):
         weight, left = weights[g], counts[g]
-        order = np.argsort(loads, kind="mergesort")  # of equal ranks the first
+        order = stable_order(loads)  # of equal ranks the first
         # The ranks that have less than the level up to which this group fills them.
         below = 0
         filled = 0

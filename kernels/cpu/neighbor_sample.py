@@ -6,6 +6,7 @@ A row has a stream of random numbers of its own, by its batch and its vertex: se
 import numpy as np
 
 from dask_graphgpu.kernels.compile import jit
+from dask_graphgpu.kernels.cpu.stable_order import stable_order
 from dask_graphgpu.kernels.cpu.walks import drawn, key_of
 
 _SHIFT = np.uint64(32)
@@ -57,6 +58,6 @@ def order_rows(lo, hi, offsets, values, edges):
     """
     for i in range(lo, hi):
         begin, end = np.int64(offsets[i]), np.int64(offsets[i + 1])
-        order = np.argsort(values[begin:end], kind="mergesort")
+        order = stable_order(values[begin:end])
         for j in range(end - begin):
             edges[begin + j] = begin + order[j]

@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from dask_graphgpu.kernels.compile import inner, jit
+from dask_graphgpu.kernels.cpu.stable_order import stable_order
 
 _ONE = np.uint64(1)
 
@@ -24,38 +25,6 @@ def _is_same(less, more, tolerance):
         return True
     gap = more - less
     return tolerance > 0 and gap <= tolerance * max(abs(less), abs(more)) and gap != np.inf
-
-
-@inner
-def _after(more, less):
-    """Whether a weight stands behind another; NaN stands behind all numbers."""
-    return more > less or (more != more and less == less)
-
-
-@inner
-def _by_weight(weight):
-    """Places of weights from the least on, by heapsort.
-
-    There are two of them mostly, and `np.argsort` takes seconds to compile for each type of weights.
-    """
-    order = np.arange(weight.size)
-    root, end = weight.size // 2, weight.size
-    while end > 1:
-        if root > 0:
-            root -= 1
-        else:
-            end -= 1
-            order[0], order[end] = order[end], order[0]
-        parent = root
-        while 2 * parent + 1 < end:
-            child = 2 * parent + 1
-            if child + 1 < end and _after(weight[order[child + 1]], weight[order[child]]):
-                child += 1
-            if not _after(weight[order[child]], weight[order[parent]]):
-                break
-            order[parent], order[child] = order[child], order[parent]
-            parent = child
-    return order
 
 
 @inner
@@ -71,7 +40,7 @@ def _choose(weight, middle, own, tolerance, keep):
         for i in range(size):
             keep[i] = (i < middle) == ahead
         return
-    order = _by_weight(weight)
+    order = stable_order(weight)
     lo = 0
     while lo < size:
         hi = lo + 1

@@ -192,3 +192,15 @@ def test_more_strings_than_rows_have_numbers():
     room.claimed = (1 << 32) - 1024
     with pytest.raises(InvalidEdges, match="number them first"):
         room.claim()
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])
+def test_offsets_are_compiled_for_once_whoever_made_the_strings(kind):
+    """Arrow's own memory may be written, what it was given may not."""
+    made = pa.array(["a", "bc", "d"], kind)
+    _, where, data = made.buffers()
+    given = pa.py_buffer(where.to_pybytes())
+    for strings in (made, pa.Array.from_buffers(kind, 3, [None, given, data]), made[:0]):
+        offsets, _ = string_entries.buffers(strings)
+        assert not offsets.flags.writeable
+        assert offsets.tolist() == [0, 1, 3, 4][: len(strings) + 1]

@@ -4,6 +4,7 @@ import dask
 import numpy as np
 import pytest
 
+from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.partition import csr, row_sort
 
 
@@ -78,3 +79,18 @@ def test_keys_have_room_for_any_number_of_vertices(n):
     src = np.array([n - 1, 0, n // 2, n - 1, 0])
     dst = np.array([0, n - 1, n // 3, n - 1, 0])
     assert_sorted(csr.from_edges(n, src, dst), n, src, dst, {})
+
+
+def test_what_is_moved_is_compiled_once_whether_it_may_be_written_or_not():
+    """Columns of Arrow's may not, others may."""
+    n, src, dst, _, kind = edges("none", number=100)
+    fixed = kind.copy()
+    fixed.flags.writeable = False
+    for column in (kind, fixed):
+        csr.from_edges(n, src, dst, {"kind": column})
+        run = csr.Coo(src.astype(np.uint32), dst.astype(np.uint32), np.empty(0, np.uint32))
+        run.columns["kind"] = column
+        csr.mirror_sum([run], "kind")
+    for kernel, name in ((kernels.row_sort.deal_edges, "column"), (kernels.csr.hash_edges, "bits")):
+        place = kernel.py_func.__code__.co_varnames.index(name)
+        assert {types[place].mutable for types in kernel.signatures} == {False}

@@ -12,6 +12,8 @@ import pyarrow as pa
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.ids import bisect
+from dask_graphgpu.partition.row_sort import read_only
+from dask_graphgpu.partition.string_entries import buffers
 
 _STEPS = 16  # simple ones that an id takes
 
@@ -54,7 +56,7 @@ def _merge_two(a: pa.Array, b: pa.Array) -> tuple[pa.Array, np.ndarray, np.ndarr
     of_a, of_b, source = (np.empty(size, kind) for size in (len(a), len(b), len(a) + len(b)))
     text = not pa.types.is_integer(a.type)
     given: list[Any] = [
-        part for array in (a, b) for part in (_buffers(array) if text else [_wide(array)])
+        part for array in (a, b) for part in (buffers(array) if text else [_wide(array)])
     ]
     kernel = kernels.merging.merge_strings if text else kernels.merging.merge_integers
 
@@ -100,11 +102,4 @@ def _strings(chosen: Sequence[np.ndarray], first: np.ndarray, given: Sequence[An
 
 def _wide(integers: pa.Array) -> np.ndarray:
     unsigned = pa.types.is_unsigned_integer(integers.type)
-    return np.asarray(integers).astype(np.uint64 if unsigned else np.int64, copy=False)
-
-
-def _buffers(strings: pa.Array) -> tuple[np.ndarray, int]:
-    """Offsets of an array of large strings, and the address of the bytes they count from."""
-    _, where, data = strings.buffers()
-    offsets = np.frombuffer(where, np.int64, len(strings) + 1, 8 * strings.offset)
-    return offsets, 0 if data is None else data.address
+    return read_only(np.asarray(integers).astype(np.uint64 if unsigned else np.int64, copy=False))

@@ -188,7 +188,7 @@ class _Ranges:
     @classmethod
     def between(cls, splits: pa.Array) -> _Ranges:
         """The ranges that some ascending strings cut: the first of each but the first one."""
-        offsets, data = buffers(splits) if len(splits) else (np.zeros(1, np.int64), 0)
+        offsets, data = buffers(splits)
         words = np.empty(len(splits), np.uint64)
         kernels.string_dealing.first_words(0, len(splits), offsets, data, words)
         return cls(words, offsets, data, splits)
@@ -200,7 +200,7 @@ class _Ranges:
         blocks = even_blocks(len(strings), work=8)
         at = {lo: i for i, lo in enumerate(blocks[:-1].tolist())}
         counts, nbytes = np.zeros((2, len(blocks) - 1, number), np.int64)
-        offsets, data = buffers(strings) if len(strings) else (np.zeros(1, np.int64), 0)
+        offsets, data = buffers(strings)
 
         def find(lo: int, hi: int) -> None:
             given = self.words, self.offsets, self.data, ranges, counts[at[lo]], nbytes[at[lo]]
