@@ -40,6 +40,7 @@ from dask_graphgpu.io.reads import folders_read
 from dask_graphgpu.io.results import ColumnType, Table
 from dask_graphgpu.io.schema import EdgeSchema, find_vertex_columns
 from dask_graphgpu.partition.device import memory
+from dask_graphgpu.partition.edge_list import EdgeList
 from dask_graphgpu.partition.empty import EmptyPartition
 from dask_graphgpu.partition.host_memory import give_back
 from dask_graphgpu.partition.partition import Partition
@@ -80,7 +81,7 @@ def _call(algorithm: Algorithm, graph: Input, engine: str, keeping: Checkpointin
             f"checkpoint= is of the engines 'cpu', 'gpu' and 'hybrid'; this graph's is {engine!r}: leave "
             "it out, or use one of these"
         )
-    needs = needs_of(algorithm, graph)
+    needs = needs_of(algorithm, graph, engine)
     graph.check(needs)
     graph = graph.settled(needs)
     algorithm, given = _take_frames(algorithm, schema)
@@ -118,7 +119,7 @@ def _call(algorithm: Algorithm, graph: Input, engine: str, keeping: Checkpointin
     return frame_of(empty, of, key, _execute_in_parts, lambda _: arguments, take, reads, other_key)
 
 
-def needs_of(algorithm: Algorithm, graph: Input) -> Needs:
+def needs_of(algorithm: Algorithm, graph: Input, engine: str = "auto") -> Needs:
     """What an algorithm reads of a graph."""
     return Needs(
         weight=algorithm.reads_weight(graph.schema),
@@ -128,6 +129,7 @@ def needs_of(algorithm: Algorithm, graph: Input) -> Needs:
         tells_apart=_counts_rows(algorithm, graph, graph.schema),
         judged=_judges_weights(algorithm, graph),
         absent=_hidden_weight(algorithm, graph),
+        rows=algorithm.reads_rows or engine not in _ON_HOST,
     )
 
 
@@ -165,7 +167,7 @@ def _hidden_weight(algorithm: Algorithm, graph: Input) -> str | None:
 
 def execute(
     algorithm: Algorithm,
-    partition: Partition,
+    partition: Partition | EdgeList,
     schema: EdgeSchema,
     needs: Needs,
     engine: str,
@@ -176,7 +178,7 @@ def execute(
     name = where.name_of(algorithm)
     engines.check(engine)  # here too: this may be another process than the caller's
     needs.require_weights(partition.fault)
-    if engine == "gpu":
+    if engine == "gpu" and not isinstance(partition, EdgeList):
         memory.require_current(partition.given.neighbours, "the graph")
     report = Report(name, watch=watch.telling(), took=partition.took)
     report.graph = {
@@ -187,7 +189,7 @@ def execute(
     compiled = engines.times_compiled() if partition.paged else 0
     given = {argument: list(chunks) for argument, chunks in frames.items()}
     with _memory_errors(name, engine):
-        view = partition.view(algorithm.rule, needs.weight, needs.edge_columns)
+        view = _seen(partition, algorithm, needs)
         module = _module(algorithm, partition, view, engine)
         run = Run(module, view, partition.ids, schema, report, given)
         run.stays = engine == "gpu" and not view.on_device and not partition.paged
@@ -207,8 +209,19 @@ def execute(
     return table, partition.ids
 
 
-def _module(algorithm: Algorithm, partition: Partition, view: View, engine: str) -> ModuleType:
+def _seen(partition: Partition | EdgeList, algorithm: Algorithm, needs: Needs) -> View | EdgeList:
+    """What a run sees of a partition."""
+    if isinstance(partition, EdgeList):
+        return partition
+    return partition.view(algorithm.rule, needs.weight, needs.edge_columns)
+
+
+def _module(
+    algorithm: Algorithm, partition: Partition | EdgeList, view: View | EdgeList, engine: str
+) -> ModuleType:
     """What runs it where the edges are, or are to be."""
+    if isinstance(view, EdgeList):
+        return engines.load(engine)
     if partition.paged:
         return engines.load_paged(engine)
     if engine == "hybrid" and engines.on_device_alone(view):
@@ -232,7 +245,7 @@ def _execute_in_parts(
     columns: dict[str, ColumnType],
     of: int,
     algorithm: Algorithm,
-    partition: Partition | EmptyPartition,
+    partition: Partition | EdgeList | EmptyPartition,
     schema: EdgeSchema,
     needs: Needs,
     engine: str,

@@ -19,8 +19,9 @@ from dask_graphgpu.io.partitions import BUILD, CHUNK, called, of_partitions
 from dask_graphgpu.io.schema import EdgeSchema, id_type, is_integer
 from dask_graphgpu.io.vertices import read_vertices
 from dask_graphgpu.kernels.cpu.threads import for_blocks, num_threads
-from dask_graphgpu.partition.build import build
+from dask_graphgpu.partition.build import build, build_edge_list
 from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk, united
+from dask_graphgpu.partition.edge_list import EdgeList
 from dask_graphgpu.partition.empty import built
 from dask_graphgpu.partition.host_memory import give_back
 from dask_graphgpu.partition.id_table import IdTable
@@ -44,6 +45,7 @@ class Needs:
     directions are one undirected edge where their weights are the same, and else two; see `undirected.settle`.
     ``judged`` : whether something is made of weights that are carried, which are to be finite and not negative.
     ``absent`` : a column that the frame has not, and would be read if it had: no file of it has it then.
+    ``rows`` : whether the method reads rows of neighbours; else edges in any order are enough.
     """
 
     weight: bool = False
@@ -53,6 +55,7 @@ class Needs:
     tells_apart: bool = False
     judged: bool = False
     absent: str | None = None
+    rows: bool = True
 
     @property
     def carried(self) -> tuple[str, ...]:
@@ -129,14 +132,17 @@ def ingest(
         token = edges._name if is_dask_collection(edges) else None
         given = found, whole, schema, carried, vertex_chunks, layout, limits, token
         return _lazily(_to_pages, *given) if lazy else built(_to_pages, *given)
+    kind = _Kind.of(schema.on_device)
+    to_list = not (needs.rows or layout.layered)
     if found is not None:
         # The expression's name holds the files' checksum, which their paths alone do not.
         columns = tuple(edges.columns)
-        arguments = found, columns, schema, carried, vertex_chunks, layout, edges._name
-        return _lazily(_from_parquet, *arguments)
-    kind = _Kind.of(schema.on_device)
+        files = found, columns, schema, carried, vertex_chunks, layout, to_list, edges._name
+        return _lazily(_from_parquet, *files)
     chunks = chunks_of(edges, lazy, kind.read_edges, schema, carried)
     build_of = _lazily if lazy else built
+    if to_list:
+        return build_of(build_edge_list, chunks, vertex_chunks)
     return build_of(kind.build, chunks, vertex_chunks, layout)
 
 
@@ -199,14 +205,16 @@ def _from_parquet(
     carried: tuple[str, ...],
     vertices: list[VertexChunk],
     layout: Layout,
+    to_list: bool,
     token: str,
-) -> Partition:
-    """Read files on the threads and build the partition.
+) -> Partition | EdgeList:
+    """Read files on the threads and build the partition, or ``to_list`` what stands for it without rows.
 
     One task, so that codes are dropped as soon as they are in rows: Dask would hold what other
     tasks give until this one has ended.
     """
-    return build(read_parquet_edges(found, columns, schema, carried), vertices, layout)
+    chunks = read_parquet_edges(found, columns, schema, carried)
+    return build_edge_list(chunks, vertices) if to_list else build(chunks, vertices, layout)
 
 
 def beyond_memory(frame: Any, schema: EdgeSchema, layout: Layout, needs: Needs) -> Limits | None:

@@ -70,8 +70,10 @@ class WeaklyConnectedComponents(Algorithm):
     Notes
     -----
     Cost: O(E) in the worst case; a few looks a vertex where one component holds most of an
-    undirected graph. Weights are not read unless there are ``thresholds`` or ``max_size``: then the cost is that of
-    ``minimum_spanning_forest``, here of the maximum one (Gower, Ross), and O(V) for each threshold.
+    undirected graph that is kept. In one call on frames in host memory, on one rank, edges are linked as they were
+    read: they are neither sorted into rows nor shared with another method that is computed beside. Weights are not
+    read unless there are ``thresholds`` or ``max_size``: then the cost is that of ``minimum_spanning_forest``, here of
+    the maximum one (Gower, Ross), and O(V) for each threshold.
 
     Of repeated edges, also of opposite ones, the largest weight counts, unless the graph was given other
     ``duplicates=``. Edges of one weight join together or, where too many vertices would be joined, not at all;
@@ -126,6 +128,10 @@ class WeaklyConnectedComponents(Algorithm):
     @property
     def rule(self) -> str:  # type: ignore[override]
         return "max" if self.by_score else "one"
+
+    @property
+    def reads_rows(self) -> bool:
+        return self.by_score
 
     def engine_functions(self) -> tuple[str, ...]:
         return ("spanning_forest", "components_at") if self.by_score else ("components",)

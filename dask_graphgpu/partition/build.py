@@ -26,6 +26,7 @@ from dask_graphgpu.partition.csr import (
     mirrored,
     offsets_of,
 )
+from dask_graphgpu.partition.edge_list import EdgeList, ListedEdges
 from dask_graphgpu.partition.empty import NoVertices
 from dask_graphgpu.partition.host_memory import give_back
 from dask_graphgpu.partition.ids import Names, VertexIds, common_type, shift, shift_range, unite
@@ -57,15 +58,9 @@ def build(chunks: list[EdgeChunk], vertices: Sequence[VertexChunk], layout: Layo
     """
     began, took = time.monotonic(), reading(chunks)
     stage = Stage("building", 2)
-    give_back(sum(map(len, chunks)))  # what reading the frames left behind
     carried = {name: column[:0] for chunk in chunks[:1] for name, column in chunk.columns.items()}
-    edges = [chunk for chunk in chunks if len(chunk)]
-    chunks.clear()
-    vertices = [chunk for chunk in vertices if len(chunk)]
-    if not edges and not vertices:
-        raise NoVertices
+    edges, vertices = _taken(chunks, vertices)
     fault = WeightFault.worst(chunk.fault for chunk in edges)
-    edges, vertices = _same_types(same_columns(edges), vertices)
     stage.say("numbering vertices")
     numbering = _number(edges, vertices)
     columns, tables, num_vertices = numbering.ids, numbering.tables, len(numbering.ids[0])
@@ -104,6 +99,42 @@ def build(chunks: list[EdgeChunk], vertices: Sequence[VertexChunk], layout: Layo
     return made
 
 
+def build_edge_list(chunks: list[EdgeChunk], vertices: Sequence[VertexChunk]) -> EdgeList:
+    """Number the vertices of all chunks, and leave the edges as they are.
+
+    The list of chunks is emptied. Cost: a pass over the codes, which are kept; memory above them is a table of
+    the ids. Raises as `build`.
+    """
+    began, took = time.monotonic(), reading(chunks)
+    stage = Stage("building", 1)
+    edges, vertices = _taken(chunks, vertices)
+    fault = WeightFault.worst(chunk.fault for chunk in edges)
+    stage.say("numbering vertices")
+    numbering = _number(edges, vertices, counted=False)
+    runs = [
+        ListedEdges(chunk.source, chunk.destination, *place)
+        for chunk, place in zip(edges, numbering.places, strict=False)
+    ]
+    dtype = numbering.bases[0].dtype
+    tables = [np.empty(0, dtype)] if numbering.plain else numbering.bases
+    stage.step()
+    took |= {"build": time.monotonic() - began}
+    return EdgeList(VertexIds(numbering.ids, None), runs, tables, dtype, fault, took)
+
+
+def _taken(
+    chunks: list[EdgeChunk], vertices: Sequence[VertexChunk]
+) -> tuple[list[EdgeChunk], list[VertexChunk]]:
+    """The chunks that are not empty, in types that hold the values of all; the list of ``chunks`` is emptied."""
+    give_back(sum(map(len, chunks)))  # what reading the frames left behind
+    edges = [chunk for chunk in chunks if len(chunk)]
+    chunks.clear()
+    vertices = [chunk for chunk in vertices if len(chunk)]
+    if not edges and not vertices:
+        raise NoVertices
+    return _same_types(same_columns(edges), vertices)
+
+
 def of_rows(
     ids: VertexIds,
     rows: Adjacency,
@@ -134,14 +165,22 @@ class _Numbering:
     ----------
     ids : Arrow arrays, one an id column
     bases : the arrays that hold vertex numbers
-    tables : for every chunk, edges first, code to vertex: windows of the bases
-    ends : shape (2, num_vertices), how often each vertex is a source and a destination
+    places : for every chunk, edges first, which base its codes are of, and where they begin there
+    ends : shape (2, num_vertices), how often each vertex is a source and a destination; without vertices where
+        nobody asked for it
+    plain : whether there is one base, and each place of it holds its own number
     """
 
     ids: list[pa.Array]
     bases: list[np.ndarray]
-    tables: list[np.ndarray]
+    places: list[tuple[int, int]]
     ends: np.ndarray
+    plain: bool
+
+    @property
+    def tables(self) -> list[np.ndarray]:
+        """For every chunk, code to vertex: windows of the bases."""
+        return [self.bases[base][first:] for base, first in self.places]
 
     @cached_property
     def degrees(self) -> np.ndarray:
@@ -203,15 +242,20 @@ def _same_types(
     return [cast(chunk) for chunk in edges], [cast(chunk) for chunk in vertices]
 
 
-def _number(edges: list[EdgeChunk], vertices: list[VertexChunk]) -> _Numbering:
-    """Find the distinct ids; chunks are replaced in the lists where their codes change."""
+def _number(
+    edges: list[EdgeChunk], vertices: list[VertexChunk], *, counted: bool = True
+) -> _Numbering:
+    """Find the distinct ids; chunks are replaced in the lists where their codes change.
+
+    ``counted`` : whether the ends of edges are counted at each vertex.
+    """
     names = [chunk.names for chunk in edges] + [chunk.names for chunk in vertices]
     occurrences = 2 * sum(map(len, edges)) + sum(map(len, vertices))
     if all(n.first is not None for n in names):
         first = min(n.first for n in names if n.first is not None)
         last = max(n.first + n.size for n in names if n.first is not None)
         if last - first <= max(_SPARSE * occurrences, 1 << 20):
-            return _number_range(edges, vertices, first, last - first)
+            return _number_range(edges, vertices, first, last - first, counted=counted)
     for i, chunk in enumerate(edges):
         table, (source, destination) = chunk.names.as_table([chunk.source, chunk.destination])
         edges[i] = replace(chunk, names=table, source=source, destination=destination)
@@ -226,7 +270,10 @@ def _number(edges: list[EdgeChunk], vertices: list[VertexChunk]) -> _Numbering:
         bases.setdefault(id(row), row.astype(dtype, copy=False))
     for chunk, row in zip(edges, rows_of, strict=False):
         of_table.setdefault(id(row), []).append(chunk)
-    if len(bases) == 1 and all(chunk.names.ascending for chunk in edges):  # codes are vertices
+    plain = len(bases) == 1 and all(n.ascending for n in names)  # codes are vertices
+    if not counted:
+        ends = np.empty((2, 0), np.int64)
+    elif plain:
         ends = _ends(edges, len(columns[0]))
     else:
         ends = np.zeros((2, len(columns[0])), np.int64)
@@ -234,35 +281,53 @@ def _number(edges: list[EdgeChunk], vertices: list[VertexChunk]) -> _Numbering:
             base = bases[key]
             counts = _ends(chunks, len(base))
             for_blocks(kernels.csr.add_at, even_blocks(len(base)), base, counts, ends)
-    return _Numbering(columns, [*bases.values()], [bases[id(row)] for row in rows_of], ends)
+    number = {key: i for i, key in enumerate(bases)}
+    places = [(number[id(row)], 0) for row in rows_of]
+    return _Numbering(columns, [*bases.values()], places, ends, plain)
 
 
 def _number_range(
-    edges: list[EdgeChunk], vertices: list[VertexChunk], first: int, size: int
+    edges: list[EdgeChunk], vertices: list[VertexChunk], first: int, size: int, *, counted: bool
 ) -> _Numbering:
     """`_number` for integers of a range that is small enough for a table over it."""
-    ends = _ends(edges, size, first)
-    blocks, present = even_blocks(size), np.empty(size, bool)
-    for_blocks(lambda lo, hi: np.any(ends[:, lo:hi], axis=0, out=present[lo:hi]), blocks)
+    ends = _ends(edges, size, first) if counted else np.empty((2, 0), np.int64)
+    blocks = even_blocks(size)
+    if counted:
+        present = np.empty(size, bool)
+        for_blocks(lambda lo, hi: np.any(ends[:, lo:hi], axis=0, out=present[lo:hi]), blocks)
+    else:
+        present = _present(edges, size, first)
     for rows in vertices:
         present[_window(rows.names, first)][rows.vertex.astype(np.intp)] = True
     dtype, kind = dense_dtype(int(np.count_nonzero(present))), (edges or vertices)[0].names.types[0]
-    if present.all():
+    plain = bool(present.all())
+    if plain:
         ids, base, kept = shift(np.arange(size), first, kind), all_below(size, dtype), ends
     else:
         ids = shift_range(present, first, kind)
-        place, kept = offsets_of(present), np.empty((2, len(ids)), np.int64)
+        place, kept = offsets_of(present), np.empty((2, len(ids) if counted else 0), np.int64)
         base = np.empty(size, dtype)
 
         def keep(lo: int, hi: int) -> None:
             base[lo:hi] = place[lo:hi]
-            for of, counts in zip(kept, ends, strict=True):
-                of[place[lo] : place[hi]] = counts[lo:hi][present[lo:hi]]
+            if counted:
+                for of, counts in zip(kept, ends, strict=True):
+                    of[place[lo] : place[hi]] = counts[lo:hi][present[lo:hi]]
 
         for_blocks(keep, blocks)
     names = [chunk.names for chunk in edges] + [chunk.names for chunk in vertices]
-    tables = [base[_window(n, first)] for n in names]
-    return _Numbering([ids], [base], tables, kept)
+    places = [(0, _window(n, first).start) for n in names]
+    return _Numbering([ids], [base], places, kept, plain)
+
+
+def _present(edges: list[EdgeChunk], size: int, first: int) -> np.ndarray:
+    """Which integers of a range are ends of edges."""
+    present = np.zeros(size, bool)
+    for chunk in edges:
+        within, blocks = present[_window(chunk.names, first)], even_blocks(len(chunk))
+        for end in (chunk.source, chunk.destination):
+            for_blocks(kernels.csr.mark, blocks, end, within)
+    return present
 
 
 def _window(names: Any, first: int) -> slice:

@@ -17,17 +17,21 @@ from dask_graphgpu.kernels.cpu.atomics import (
     atomic_min,
     atomic_store,
 )
+from dask_graphgpu.kernels.cpu.csr import vertex_of
 from dask_graphgpu.kernels.cpu.prefetch import prefetch
 
-_ONE, _SIX, _LAST = np.uint64(1), np.uint64(6), np.uint64(63)
+_ZERO, _ONE, _SIX, _LAST = np.uint64(0), np.uint64(1), np.uint64(6), np.uint64(63)
 
-# Edges of a row that are looked at together; how far ahead more are asked for, and of a line of a cache.
+# Edges that are looked at together; how far ahead more are asked for, and of a line of a cache.
 _LOOK, _AHEAD, _LINE = np.uint64(64), np.uint64(1024), np.uint64(16)
 
 
 @jit(inline="always")
 def link(parent, u, v):
-    """Join the trees of `u` and `v`: the larger root becomes a child of a smaller vertex."""
+    """Join the trees of `u` and `v`: the larger root becomes a child of a smaller vertex.
+
+    On the way up a vertex becomes a child of its parent's parent, so that long ways are not gone again and again.
+    """
     a = atomic_load(parent, u)
     b = atomic_load(parent, v)
     while a != b:
@@ -38,7 +42,9 @@ def link(parent, u, v):
             break
         if above == high and atomic_compare_exchange(parent, high, high, low) == high:
             break
-        a = atomic_load(parent, atomic_load(parent, high))
+        a = atomic_load(parent, above)
+        if a != above:
+            atomic_store(parent, high, a)
         b = atomic_load(parent, low)
 
 
@@ -159,3 +165,74 @@ def link_pairs(lo, hi, a, b, parent):
     """Link the vertices ``a[i]`` and ``b[i]`` of a block of pairs."""
     for i in range(lo, hi):
         link(parent, a[i], b[i])
+
+
+@jit
+def link_some(lo, hi, source, destination, first, table, step, parent):
+    """Link both ends of every ``step``-th of the edges ``lo..hi`` of a list.
+
+    An end is the vertex that ``table`` says of ``first`` and its code, as of `csr.vertex_of`.
+    """
+    one = np.empty(_LOOK, np.uint64)
+    other = np.empty(_LOOK, np.uint64)
+    e = np.uint64(lo)
+    while e < np.uint64(hi):
+        number = _ZERO
+        while e < np.uint64(hi) and number < _LOOK:
+            one[number] = first + source[e]
+            other[number] = first + destination[e]
+            number += _ONE
+            e += step
+        link_codes(number, one, other, table, parent)
+
+
+@jit
+def link_outside(lo, hi, source, destination, first, table, inside, parent):
+    """Link both ends of the edges ``lo..hi`` of a list but for those with both ends ``inside``; else as `link_some`.
+
+    ``inside`` has a bit for each code, which fit a processor's nearer caches; those of some edges are looked at
+    together.
+    """
+    one = np.empty(_LOOK, np.uint64)
+    other = np.empty(_LOOK, np.uint64)
+    start = np.uint64(lo)
+    while start < np.uint64(hi):
+        stop = min(start + _LOOK, np.uint64(hi))
+        within = _ONE
+        for e in range(start, stop):
+            within &= is_inside(inside, first + source[e])
+            within &= is_inside(inside, first + destination[e])
+        if not within:
+            number = _ZERO
+            for e in range(start, stop):
+                u = first + source[e]
+                v = first + destination[e]
+                one[number] = u
+                other[number] = v
+                number += _ONE ^ (is_inside(inside, u) & is_inside(inside, v))
+            link_codes(number, one, other, table, parent)
+        start = stop
+
+
+@jit(inline="always")
+def link_codes(number, one, other, table, parent):
+    """Link the first of some pairs of codes, whose parents are asked for together; the pairs are written over."""
+    for i in range(number):
+        one[i] = vertex_of(table, one[i])
+        other[i] = vertex_of(table, other[i])
+        prefetch(parent, one[i])
+        prefetch(parent, other[i])
+    for i in range(number):
+        link(parent, one[i], other[i])
+
+
+@jit
+def mark_inside(lo, hi, table, parent, root, inside):
+    """Set the bits of the codes of a block whose vertex has the parent ``root``; ``lo`` is a multiple of 64."""
+    for word in range(np.uint64(lo) >> _SIX, (np.uint64(hi) + _LAST) >> _SIX):
+        start = word << _SIX
+        bits = _ZERO
+        for code in range(start, min(start + _LAST + _ONE, np.uint64(hi))):
+            same = atomic_load(parent, vertex_of(table, code)) == root
+            bits |= np.uint64(same) << (code - start)
+        inside[word] = bits

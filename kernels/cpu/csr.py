@@ -29,6 +29,14 @@ def count_together(lo, hi, keys, counts):
 
 
 @jit
+def mark(lo, hi, keys, present):
+    """Say of the keys ``keys[lo:hi]`` that they are there; what other threads have said is not written again."""
+    for i in range(lo, hi):
+        if not present[keys[i]]:
+            present[keys[i]] = True
+
+
+@jit
 def add_at(lo, hi, places, counts, totals):
     """Add ``counts[:, i]`` to ``totals[:, places[i]]``, two rows each."""
     for i in range(lo, hi):
