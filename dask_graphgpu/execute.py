@@ -80,7 +80,7 @@ def _call(algorithm: Algorithm, graph: Input, engine: str, keeping: Checkpointin
             f"checkpoint= is of the engines 'cpu', 'gpu' and 'hybrid'; this graph's is {engine!r}: leave "
             "it out, or use one of these"
         )
-    needs = needs_of(algorithm, graph)
+    needs = needs_of(algorithm, graph, engine)
     graph.check(needs)
     graph = graph.settled(needs)
     algorithm, given = _take_frames(algorithm, schema)
@@ -118,7 +118,7 @@ def _call(algorithm: Algorithm, graph: Input, engine: str, keeping: Checkpointin
     return frame_of(empty, of, key, _execute_in_parts, lambda _: arguments, take, reads, other_key)
 
 
-def needs_of(algorithm: Algorithm, graph: Input) -> Needs:
+def needs_of(algorithm: Algorithm, graph: Input, engine: str = "auto") -> Needs:
     """What an algorithm reads of a graph."""
     return Needs(
         weight=algorithm.reads_weight(graph.schema),
@@ -128,6 +128,7 @@ def needs_of(algorithm: Algorithm, graph: Input) -> Needs:
         tells_apart=_counts_rows(algorithm, graph, graph.schema),
         judged=_judges_weights(algorithm, graph),
         absent=_hidden_weight(algorithm, graph),
+        rows=algorithm.reads_rows or engine not in _ON_HOST,
     )
 
 

@@ -44,6 +44,7 @@ class Needs:
     directions are one undirected edge where their weights are the same, and else two; see `undirected.settle`.
     ``judged`` : whether something is made of weights that are carried, which are to be finite and not negative.
     ``absent`` : a column that the frame has not, and would be read if it had: no file of it has it then.
+    ``rows`` : whether the method reads rows of neighbours; else edges in any order are enough.
     """
 
     weight: bool = False
@@ -53,6 +54,7 @@ class Needs:
     tells_apart: bool = False
     judged: bool = False
     absent: str | None = None
+    rows: bool = True
 
     @property
     def carried(self) -> tuple[str, ...]:
