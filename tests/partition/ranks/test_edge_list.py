@@ -1,6 +1,8 @@
 """Edges that stay where they were read, and the components that ranks find of them together."""
 
 import numpy as np
+import pandas as pd
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rank_parts import Chunks, numbers_of
@@ -74,3 +76,29 @@ def test_every_edge_stays_where_it_was_read(data, graph):
         assert share.shares.vertices[rank] == share.num_owned
         assert share.num_rows == len(graph.edges)
         assert share.num_vertices == len(number)
+
+
+@pytest.mark.parametrize("order", ["ascending", "random"])
+def test_a_path_from_rank_to_rank_takes_few_rounds(order):
+    size, n = 7, 3_000
+    names = np.arange(n) if order == "ascending" else np.random.default_rng(5).permutation(n)
+    frame = pd.DataFrame({"src": names[:-1], "dst": names[1:]})
+    chunks = Chunks.of(frame, range(10, n - 1, 10), deal=lambda i: i % size)
+    steps = []
+
+    def on_rank(ranks):
+        share = list_edges(ranks, *chunks.on(ranks.rank, size))
+        step, count = ranks.step, [0]
+
+        def counted(*arguments):
+            count[0] += 1
+            return step(*arguments)
+
+        ranks.step = counted
+        assert not linked_components(share, Report("ranks")).any()
+        steps.append(count[0])
+
+    run_local(size, on_rank)
+    (taken,) = set(steps)
+    # Of each round: who has news, how many messages, and two columns. News goes down, questions twice as far each time.
+    assert taken <= 4 * (size - 1) + 1 + 4 * 3 + 1
