@@ -40,7 +40,8 @@ def build(
     layout = replace(layout, by="source")  # a rank has rows of both directions
     carried, edges = needs.carried, edge_frame(frame, schema, needs)
     lazy = is_dask_collection(frame) or is_dask_collection(vertices)
-    recipe = Recipe(schema, carried, layout, partitioner)
+    rows = needs.rows or layout.layered or partitioner != "balanced" or schema.on_device
+    recipe = Recipe(schema, carried, layout, partitioner, rows)
     pieces = pieces_of(edges, needs)
     key = None
     if lazy:

@@ -22,6 +22,7 @@ from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.partition.bounds import Bound, Cut, count_rows, extent
 from dask_graphgpu.partition.empty import EmptyPartition, built
 from dask_graphgpu.partition.ranks.filtered import filtered, values_of
+from dask_graphgpu.partition.ranks.partition import RankPartition
 
 # The least value of each window, where it ends, and how many rows it has.
 Numbers: TypeAlias = list[tuple[int | float, int | float, int]]
@@ -102,6 +103,7 @@ def _cut_of(ranks: Ranks, share: Share, column: str, cut: Cut) -> Numbers:
     if isinstance(share.partition, EmptyPartition):
         return []
     with share.over(ranks) as whole:
+        assert isinstance(whole, RankPartition)  # a graph that is kept has rows
         values = list(values_of(whole, column))
         own = extent(values)
         found = extent(ranks.all_gather(np.array([*(own or ())], values[0].dtype)))

@@ -12,6 +12,7 @@ from dask_graphgpu.exchange.ranks import Ranks
 from dask_graphgpu.partition.empty import EmptyPartition
 
 if TYPE_CHECKING:
+    from dask_graphgpu.partition.ranks.edge_list import RankEdgeList
     from dask_graphgpu.partition.ranks.partition import RankPartition
 
 
@@ -29,11 +30,11 @@ class Share:
     """
 
     relay: Relay
-    partition: RankPartition | EmptyPartition
+    partition: RankPartition | RankEdgeList | EmptyPartition
     whole: bool = True
 
     @contextmanager
-    def over(self, ranks: Ranks) -> Iterator[RankPartition]:
+    def over(self, ranks: Ranks) -> Iterator[RankPartition | RankEdgeList]:
         """The partition with its collectives over these ranks. Collective."""
         with self.relay.to(ranks):
             assert not isinstance(self.partition, EmptyPartition)  # which nobody runs on

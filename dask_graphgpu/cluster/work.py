@@ -43,6 +43,7 @@ from dask_graphgpu.store.plan import Layers, RankShare
 from dask_graphgpu.store.saved import open_partition
 
 if TYPE_CHECKING:
+    from dask_graphgpu.partition.ranks.edge_list import RankEdgeList
     from dask_graphgpu.partition.ranks.partition import RankPartition
 
 _OF_ROW, _TIMES = (
@@ -65,12 +66,15 @@ class Recipe:
         A saved graph, of which each rank opens its share; there is nothing else to build it of.
     carried : tuple of str
         What an edge carries.
+    rows : bool
+        Whether the ranks sort edges into rows; else they keep those that they have read.
     """
 
     schema: EdgeSchema
     carried: tuple[str, ...]
     layout: Layout
     partitioner: str | Callable[..., Any]
+    rows: bool = True
     pieces: list[parquet.Piece] | None = None
     columns: tuple[str, ...] = ()
     saved: tuple[Any, str] | None = None
@@ -104,6 +108,7 @@ def build_share(
     GraphError
     """
     from dask_graphgpu.partition.ranks.build import build
+    from dask_graphgpu.partition.ranks.edge_list import list_edges
 
     if recipe.saved is not None:
         return _opened_share(ranks, recipe)
@@ -116,6 +121,8 @@ def build_share(
     relay = Relay(ranks.rank, ranks.size)
     known = chunks, vertices, recipe.layout, recipe.partitioner
     with relay.to(ranks):
+        if not recipe.rows:
+            return Share(relay, built(list_edges, relay, chunks, vertices))
         if not recipe.schema.on_device:
             return Share(relay, built(build, relay, *known))
         with _on_device("gpu", device), linked(relay) as link:
@@ -185,10 +192,8 @@ def size_of(share: Share) -> BuiltGraph:
         partition.nbytes,
         layers=Layers.of(partition),
     )
-    rows, ids = partition.out, partition.numbers.dtype.itemsize
-    edge = ids + sum(column.dtype.itemsize for column in rows.columns.values())
     about = partition.num_rows, partition.num_vertices, partition.order
-    return BuiltGraph(*about, (size,), edge, ids)
+    return BuiltGraph(*about, (size,), partition.edge_bytes, partition.numbers.dtype.itemsize)
 
 
 @dataclass(frozen=True, eq=False)
@@ -333,7 +338,7 @@ def _stays(job: Job, home: int | None) -> bool:
 
 
 def _frames(
-    relay: Relay, partition: RankPartition, run: Run, table: Table, job: Job
+    relay: Relay, partition: RankPartition | RankEdgeList, run: Run, table: Table, job: Job
 ) -> dict[int, pd.DataFrame]:
     """The partitions of the result that this rank makes. Collective."""
     ids, of, places = partition.ids, job.npartitions, run.places

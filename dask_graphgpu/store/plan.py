@@ -18,6 +18,7 @@ from dask_graphgpu.partition.partition import Partition
 
 if TYPE_CHECKING:
     from dask_graphgpu.partition.csr import Adjacency
+    from dask_graphgpu.partition.ranks.edge_list import RankEdgeList
     from dask_graphgpu.partition.ranks.partition import RankPartition
 
 # Is given how many vertices there are, and rows.
@@ -43,7 +44,7 @@ class Layers:
     seconds: float
 
     @classmethod
-    def of(cls, partition: Partition | RankPartition) -> Layers | None:
+    def of(cls, partition: Partition | RankPartition | RankEdgeList) -> Layers | None:
         """Those of a partition; None: its edges are rows only."""
         levels = partition.levels
         if levels is None:

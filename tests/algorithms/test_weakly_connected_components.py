@@ -5,6 +5,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from dask_graphgpu.partition.ranks import build
+
 
 def components(graph):
     return graph.weakly_connected_components()
@@ -30,3 +32,28 @@ def test_many_vertices(memory_place, directed):
         found = memory_place.same(components, frames=frames, directed=directed)
     numbers = [answer["component"].nunique() for answer in found]
     assert numbers[0] > numbers[1] > numbers[2] == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "arguments", "rows"),
+    [
+        ({}, {}, False),
+        ({"partitioner": "random"}, {}, True),
+        ({"layout": "layered"}, {}, True),
+        ({}, {"thresholds": 0.5}, True),
+        ({}, {"max_size": 2}, True),
+    ],
+)
+def test_ranks_make_rows_only_where_they_are_needed(monkeypatch, options, arguments, rows):
+    built = []
+    monkeypatch.setattr(
+        build, "share_of", lambda *given, was=build.share_of: built.append(1) or was(*given)
+    )
+    frame = pd.DataFrame({"src": [3, 1, 7, 2], "dst": [1, 2, 8, 2], "weight": [0.9, 0.4, 0.7, 0.3]})
+    vertices = pd.DataFrame({"vertex": [0, 5]})
+    graph = frame.graph(vertices=vertices, ranks=1)
+    wanted = graph.weakly_connected_components(**arguments)
+    graph = frame.graph(vertices=vertices, ranks=3, **options)
+    found = graph.weakly_connected_components(**arguments)
+    pd.testing.assert_frame_equal(found, wanted)
+    assert len(built) == 3 * rows

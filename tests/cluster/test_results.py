@@ -200,13 +200,14 @@ def test_results_computed_together_share_one_build(client, folder):
     client.run(spy_on_builds)
     graph = dd.read_parquet(folder).graph(ranks=3, weight=None)
     one = edges().graph(ranks=1, weight=None)
-    found = dask.compute(graph.bfs(0), graph.degree(), graph.weakly_connected_components())
-    for frame, wanted in zip(
-        found, (one.bfs(0), one.degree(), one.weakly_connected_components()), strict=True
-    ):
-        assert frame.to_dict("list") == wanted.to_dict("list")
-    client.run(unspy)
+    of_rows = dask.compute(graph.bfs(0), graph.degree(), graph.core_number())
     assert len(client.get_events("test-builds")) == 3  # one a rank
+    of_edges = dask.compute(*[graph.weakly_connected_components()] * 2)
+    client.run(unspy)
+    wanted = one.bfs(0), one.degree(), one.core_number(), *[one.weakly_connected_components()] * 2
+    for found, expected in zip((*of_rows, *of_edges), wanted, strict=True):
+        assert found.to_dict("list") == expected.to_dict("list")
+    assert len(client.get_events("test-builds")) == 6  # what reads no rows is built without them
     wait_until_nothing_is_held(client)
 
 

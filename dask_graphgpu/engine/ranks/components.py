@@ -23,14 +23,18 @@ import numpy as np
 
 from dask_graphgpu.engine.cpu.components import ROUNDS, SAMPLES
 from dask_graphgpu.engine.ranks.joining import JoinedLabels
+from dask_graphgpu.engine.ranks.linked_edges import linked_components
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import edge_blocks, even_blocks, for_blocks
+from dask_graphgpu.partition.ranks.edge_list import RankEdgeList
 from dask_graphgpu.partition.ranks.view import RankView
 from dask_graphgpu.report import Report
 
 
-def components(view: RankView, report: Report) -> np.ndarray:
+def components(view: RankView | RankEdgeList, report: Report) -> np.ndarray:
     """Component of every vertex, the direction of edges ignored. Collective.
+
+    Of edges without rows: see `linked_edges`.
 
     Returns
     -------
@@ -42,6 +46,8 @@ def components(view: RankView, report: Report) -> np.ndarray:
     Four exchanges, whatever the graph. Of the labels that meet each rank tells all others as many pairs as
     join them: one less than there are labels at most.
     """
+    if isinstance(view, RankEdgeList):
+        return linked_components(view, report)
     start = time.perf_counter()
     n, trees = view.num_vertices, _Trees(view)
     item = trees.parent.itemsize
@@ -138,8 +144,9 @@ class _Trees:
     def _join(self, a: np.ndarray, b: np.ndarray) -> None:
         """Have labels that are paired on any rank become one, the smallest; collective."""
         differ = a != b
-        joined = JoinedLabels.of(np.stack([a[differ], b[differ]], axis=1), *self._sizes)
-        every = np.concatenate(self.ranks.all_gather(joined.pairs()))
-        if len(every):
+        joined = JoinedLabels.of(a[differ], b[differ], *self._sizes)
+        every = np.concatenate(self.ranks.all_gather(joined.pairs().T)).T
+        if every.size:
+            both = JoinedLabels.of(every[0], every[1], *self._sizes)
             roots = self._roots()
-            self.label[roots] = JoinedLabels.of(every, *self._sizes).smallest(self.label[roots])
+            self.label[roots] = both.smallest(self.label[roots])

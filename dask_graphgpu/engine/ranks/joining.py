@@ -9,6 +9,7 @@ import numpy as np
 
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
+from dask_graphgpu.partition.distinct import distinct_vertices
 
 # Labels are looked up in a table with a place for every number, where that has at most so many times the places that
 # a rank has vertices; else in one of the numbers that occur, which have to be sorted.
@@ -31,12 +32,13 @@ class JoinedLabels:
     table: np.ndarray | None
 
     @classmethod
-    def of(cls, pairs: np.ndarray, numbers: int, vertices: int) -> Self:
+    def of(cls, a: np.ndarray, b: np.ndarray, numbers: int, vertices: int) -> Self:
         """Join pairs of labels.
 
         Parameters
         ----------
-        pairs : uint32 or uint64, shape (k, 2)
+        a, b : uint32 or uint64, shape (k,)
+            A pair is of a label of each.
         numbers : int
             How many labels there may be.
         vertices : int
@@ -44,19 +46,19 @@ class JoinedLabels:
         """
         table, size = None, numbers
         if numbers > _SPARSE * vertices:
-            table, places = np.unique(pairs, return_inverse=True)
-            pairs, size = places.reshape(pairs.shape).astype(pairs.dtype), len(table)
-        parent = np.arange(size, dtype=pairs.dtype)
-        link, blocks = kernels.components.link_pairs, even_blocks(len(pairs))
-        for_blocks(link, blocks, pairs[:, 0], pairs[:, 1], parent)
+            table, places = distinct_vertices(np.concatenate([a, b]), numbers)
+            a, b = np.split(places.astype(a.dtype, copy=False), 2)
+            size = len(table)
+        parent = np.arange(size, dtype=a.dtype)
+        for_blocks(kernels.components.link_pairs, even_blocks(len(a)), a, b, parent)
         # A root is the least place in its tree: that of the smallest label.
         for_blocks(kernels.components.compress, even_blocks(size), parent)
         return cls(parent, table)
 
     def pairs(self) -> np.ndarray:
-        """Each label with the smallest that it is joined with, if that is another one; shape (k, 2)."""
+        """Each label with the smallest that it is joined with, if that is another one; ascending, shape (2, k)."""
         moved = np.flatnonzero(self.parent != np.arange(len(self.parent), dtype=self.parent.dtype))
-        both = np.stack([moved.astype(self.parent.dtype), self.parent[moved]], axis=1)
+        both = np.stack([moved.astype(self.parent.dtype), self.parent[moved]])
         return both if self.table is None else self.table.take(both)
 
     def smallest(self, labels: np.ndarray) -> np.ndarray:

@@ -129,6 +129,12 @@ class RankPartition:
         return self.border.num_owned
 
     @property
+    def edge_bytes(self) -> int:
+        """Of an entry of a row, with all that it carries."""
+        columns = self.out.columns.values()
+        return self.numbers.dtype.itemsize + sum(column.dtype.itemsize for column in columns)
+
+    @property
     def nbytes(self) -> int:
         """Bytes on this rank of ids, rows, columns and the border."""
         rows = [self.out, self.into]
