@@ -81,6 +81,8 @@ def _call(algorithm: Algorithm, graph: Input, engine: str, keeping: Checkpointin
             "it out, or use one of these"
         )
     needs = needs_of(algorithm, graph)
+    if engine not in _ON_HOST:
+        needs = dataclasses.replace(needs, rows=True)
     graph.check(needs)
     graph = graph.settled(needs)
     algorithm, given = _take_frames(algorithm, schema)
@@ -128,6 +130,7 @@ def needs_of(algorithm: Algorithm, graph: Input) -> Needs:
         tells_apart=_counts_rows(algorithm, graph, graph.schema),
         judged=_judges_weights(algorithm, graph),
         absent=_hidden_weight(algorithm, graph),
+        rows=algorithm.reads_rows,
     )
 
 

@@ -51,6 +51,11 @@ class Algorithm(ABC):
     def by(self) -> str:
         return "source"
 
+    @property
+    def reads_rows(self) -> bool:
+        """Whether rows of neighbours are read; else edges in any order are enough."""
+        return True
+
     def engine_functions(self) -> tuple[str, ...]:
         """What an engine must have to run it."""
         return ("run",)

@@ -127,6 +127,10 @@ class WeaklyConnectedComponents(Algorithm):
     def rule(self) -> str:  # type: ignore[override]
         return "max" if self.by_score else "one"
 
+    @property
+    def reads_rows(self) -> bool:
+        return self.by_score
+
     def engine_functions(self) -> tuple[str, ...]:
         return ("spanning_forest", "components_at") if self.by_score else ("components",)
 
