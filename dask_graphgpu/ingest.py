@@ -246,7 +246,7 @@ def beyond_memory(frame: Any, schema: EdgeSchema, layout: Layout, needs: Needs) 
             "layout='layered' is of edges in memory, and the graph needs more than "
             "graphgpu.host-memory-limit: use layout='rows', or raise the limit"
         )
-    return limits
+    return replace(limits, enough=size)
 
 
 def _to_pages(

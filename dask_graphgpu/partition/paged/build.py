@@ -20,7 +20,7 @@ from dask_graphgpu.partition.ids import Names, VertexIds, common_type, shift_ran
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.paged.as_given import AsGivenWriter, PagedAsGiven
 from dask_graphgpu.partition.paged.folder import SpillFolder
-from dask_graphgpu.partition.paged.limits import OF_ROW, Limits, in_memory_bytes
+from dask_graphgpu.partition.paged.limits import OF_ROW, Limits
 from dask_graphgpu.partition.paged.rows import PagedPartition
 from dask_graphgpu.partition.paged.sort import (
     AboutEdges,
@@ -89,13 +89,10 @@ def build(
         limits.require(limits.least(held), what)
         rows, directions = on_disk(edges, about, layout, room)
     except LimitTooSmall:
-        # Of all that it needs the most is told, at once, or what it takes in memory if that is less.
+        # Of all that it needs the most is told, at once.
         longest = _longest_row(edges, num_vertices, dtype, layout)
         on_sort = limits.least(held, longest * bytes_sorted(known.kinds))
-        at_once = in_memory_bytes(known.rows, 8 * len(known.kinds), directed=layout.directed)
-        limits.require(
-            min(on_sort, at_once), f"{what} and a vertex with {longest:,} edges on one side"
-        )
+        limits.require(on_sort, f"{what} and a vertex with {longest:,} edges on one side")
         raise
     ids_of = VertexIds(ids, None)
     made = PagedPartition(
@@ -302,6 +299,7 @@ class _Known:
         self._limits.require(
             3 * sum(column.nbytes for column in columns) + size * self._vertex,
             f"a graph of at least {size:,} vertices",
+            so_far=True,
         )
         self._tables = [Names(types, size, table=tuple(columns))]
         self._united, self._pending = size, 0
