@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -130,7 +131,7 @@ def ingest(
     if limits is not None:
         whole = edges if found is None else tuple(edges.columns)
         token = edges._name if is_dask_collection(edges) else None
-        given = found, whole, schema, carried, vertex_chunks, layout, limits, token
+        given = found, whole, schema, carried, vertex_chunks, layout, limits, needs.rows, token
         return _lazily(_to_pages, *given) if lazy else built(_to_pages, *given)
     kind = _Kind.of(schema.on_device)
     to_list = not (needs.rows or layout.layered)
@@ -251,7 +252,7 @@ def beyond_memory(frame: Any, schema: EdgeSchema, layout: Layout, needs: Needs) 
             "layout='layered' is of edges in memory, and the graph needs more than "
             "graphgpu.host-memory-limit: use layout='rows', or raise the limit"
         )
-    return limits
+    return replace(limits, enough=size)
 
 
 def _to_pages(
@@ -262,10 +263,12 @@ def _to_pages(
     vertices: list[VertexChunk],
     layout: Layout,
     limits: Limits,
+    rows: bool,
     token: str | None,
-) -> Partition:
+) -> Any:
     """Build the partition on disk, of Parquet files (``whole`` has the columns) or a pandas frame."""
     from dask_graphgpu.partition.paged.build import build as build_pages
+    from dask_graphgpu.partition.paged.build import numbered
 
     def chunks() -> Iterator[EdgeChunk]:
         if found is None:
@@ -274,16 +277,23 @@ def _to_pages(
                 where = f"rows {lo} to {min(lo + size, len(whole))}"
                 yield read_edges(whole.iloc[lo : lo + size], schema, carried, where)
             return
-        for piece in found:
-            for frame, where in parquet.read_pieces(piece, whole, _strings(schema)):
-                yield read_edges(frame, schema, carried, where)
-                give_back()
+        with _freed_at_once():
+            for piece in found:
+                for frame, where in parquet.read_pieces(piece, whole, _strings(schema)):
+                    yield read_edges(frame, schema, carried, where)
+                    give_back()
 
-    # What Arrow frees goes back to the system: its other pools keep more than a small limit allows.
+    with _freed_at_once():
+        return (build_pages if rows else numbered)(chunks, vertices, layout, limits)
+
+
+@contextmanager
+def _freed_at_once() -> Iterator[None]:
+    """What Arrow frees goes back to the system: its other pools keep more than a small limit allows."""
     pool = pa.default_memory_pool()
     pa.set_memory_pool(pa.system_memory_pool())
     try:
-        return build_pages(chunks, vertices, layout, limits)
+        yield
     finally:
         pa.set_memory_pool(pool)
 

@@ -91,14 +91,15 @@ def test_forced_directions(edges, limited, tmp_path, direction):
 )
 def test_ids(edges, limited, tmp_path, ids):
     frame = edges.assign(src=ids(edges["src"]), dst=ids(edges["dst"]))
-    same(lambda: frame.graph().weakly_connected_components(), limited, tmp_path, rtol=0)
+    same(lambda: frame.graph().persist().weakly_connected_components(), limited, tmp_path, rtol=0)
     same(lambda: frame.graph().pagerank(), limited, tmp_path)
 
 
 def test_several_id_columns(edges, limited, tmp_path):
     frame = edges.assign(a=edges["src"] % 7, b=edges["dst"] % 7)
     columns = {"source": ["src", "a"], "destination": ["dst", "b"]}
-    found = lambda: frame.graph(**columns).weakly_connected_components()  # noqa: E731
+    graph = lambda: frame.graph(**columns).persist()  # noqa: E731
+    found = lambda: graph().weakly_connected_components()  # noqa: E731
     same(found, limited, tmp_path, rtol=0)
 
 

@@ -473,3 +473,24 @@ def test_edges_that_repeat_name_one_limit(tmp_path, directed, hub):
             found = call()
     assert named <= len(frame) * (16 + 2 * 8) * (1 if directed else 2)
     pd.testing.assert_frame_equal(found, call())
+
+
+def test_while_ids_are_read_a_limit_is_named_that_is_enough_whatever_follows(tmp_path):
+    """A larger part of the ids needs more: what is needed so far is not all."""
+    ends = np.random.default_rng(2).permutation(800_000)
+    frame = pd.DataFrame({"src": ends[:400_000], "dst": ends[400_000:]})
+    folders = {"graphgpu.spill-directories": [str(tmp_path)], "graphgpu.page-bytes": PAGE}
+    limit = {"graphgpu.host-memory-limit": 500_000}
+    with dask.config.set(folders | limit), pytest.raises(LimitTooSmall) as raised:
+        frame.graph().degree()
+    so_far, enough = (
+        int(re.search(rf"{before} ([\d,]+)", str(raised.value))[1].replace(",", ""))
+        for before in ("needs", "or to")
+    )
+    assert 500_000 < so_far < enough
+    assert str(raised.value).endswith("which is enough: not all ids are read yet")
+    with dask.config.set(folders | {"graphgpu.host-memory-limit": so_far}):
+        with pytest.raises(LimitTooSmall, match=f"or to {enough:,}, which"):
+            frame.graph().degree()
+        dask.config.set({"graphgpu.host-memory-limit": enough})
+        assert len(frame.graph().degree()) == 800_000

@@ -15,13 +15,15 @@ import numpy as np
 from dask_graphgpu.engine.cpu.components import largest_tree, smallest_members
 from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
+from dask_graphgpu.partition.csr import all_below
 from dask_graphgpu.partition.paged.rows import PagedView
+from dask_graphgpu.partition.paged.unsorted import UnsortedView
 from dask_graphgpu.partition.paged.window import Window, even_spans
 from dask_graphgpu.partition.view import View
 from dask_graphgpu.report import Report
 
 
-def components(view: View, report: Report) -> np.ndarray:
+def components(view: View | UnsortedView, report: Report) -> np.ndarray:
     """Component of every vertex, the direction of edges ignored, as `engine.cpu.components`.
 
     Notes
@@ -30,6 +32,8 @@ def components(view: View, report: Report) -> np.ndarray:
     the trees are linked along all edges as they come by. Which vertices are in the largest tree is noted
     as it grows, in a bit each, and most edges are soon between two of those.
     """
+    if isinstance(view, UnsortedView):
+        return _linked(view, report)
     assert isinstance(view, PagedView)
     start = time.perf_counter()
     rows = view.rows.adjacency(view.rows.by, ())
@@ -66,3 +70,22 @@ def components(view: View, report: Report) -> np.ndarray:
     if view.user_rank is None:
         return parent
     return smallest_members(parent, view.user_rank, blocks)
+
+
+def _linked(view: UnsortedView, report: Report) -> np.ndarray:
+    """The same of edges that are in no rows: they are read of the files once more, and nothing is written."""
+    start, edges = time.perf_counter(), 0
+    parent = all_below(view.num_vertices, view.id_dtype)
+    blocks = even_blocks(len(parent))
+    for i, (source, destination, _) in enumerate(view.runs()):
+        parts = even_blocks(len(source))
+        for_blocks(kernels.components.link_pairs, parts, source, destination, parent)
+        edges += len(source)
+        if not i & (i + 1):  # as above
+            for_blocks(kernels.components.compress, blocks, parent)
+    for_blocks(kernels.components.compress, blocks, parent)
+    report.advance(
+        "link", supersteps=1, frontier=len(parent), edges=edges,
+        bytes=(4 * edges + 3 * len(parent)) * parent.itemsize, seconds=time.perf_counter() - start,
+    )  # fmt: skip
+    return parent

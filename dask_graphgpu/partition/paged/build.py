@@ -20,7 +20,7 @@ from dask_graphgpu.partition.ids import Names, VertexIds, common_type, shift_ran
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.paged.as_given import AsGivenWriter, PagedAsGiven
 from dask_graphgpu.partition.paged.folder import SpillFolder
-from dask_graphgpu.partition.paged.limits import OF_ROW, Limits, in_memory_bytes
+from dask_graphgpu.partition.paged.limits import OF_ROW, Limits
 from dask_graphgpu.partition.paged.rows import PagedPartition
 from dask_graphgpu.partition.paged.sort import (
     AboutEdges,
@@ -30,6 +30,7 @@ from dask_graphgpu.partition.paged.sort import (
     bytes_sorted,
     sorted_rows,
 )
+from dask_graphgpu.partition.paged.unsorted import UnsortedPartition, UnsortedView
 from dask_graphgpu.partition.partition import VertexColumns
 from dask_graphgpu.partition.undirected import mark, marked_dtype
 from dask_graphgpu.partition.weight_fault import WeightFault
@@ -38,8 +39,9 @@ from dask_graphgpu.stages import Stage
 # Integers are looked up in a table over their range where that is at most this many times the ids.
 _SPARSE = 8
 
-# Arrays over the vertices while edges are sorted: offsets, lengths, degrees and a sort's own.
-_SORTING = 40
+# Bytes of a vertex while edges are sorted: offsets, lengths, degrees and a sort's own. And while they are linked, of
+# ids in 32 bits: its parent, which becomes its label, and what is made of that for the result.
+_SORTING, _LINKING = 40, 12
 
 
 def build(
@@ -62,22 +64,11 @@ def build(
         ``order="degree"``: vertices are numbered before their degrees are known.
     LimitTooSmall, SpillError
     """
-    if layout.order == "degree":
-        raise InvalidArgument(
-            "order='degree' of a graph beyond graphgpu.host-memory-limit, whose vertices are in the "
-            "order of their ids: use order='input' or 'auto', or raise the limit"
-        )
     vertices = [chunk for chunk in vertices if len(chunk)]
     began, stage = time.monotonic(), Stage("building")
-    stage.say("numbering vertices")
-    known = _Known(limits)
-    for vertex in vertices:
-        known.add(vertex.names, [vertex.vertex])
-    for chunk in chunks():
-        known.add_edges(chunk)
-        stage.step()
+    known = _Known(limits, _SORTING)
+    ids = known.all(chunks, vertices, layout, stage)
     stage.say("sorting edges into pages")
-    ids = known.finish()
     num_vertices = len(ids[0])
     dtype = np.dtype(dense_dtype(num_vertices))
     finder = _Finder(ids, dtype)
@@ -91,21 +82,17 @@ def build(
     def edges() -> Iterator[Edges]:
         return _runs(chunks(), finder, known.kinds, limits.run_length, forward=forward)
 
-    what = f"a graph of {num_vertices:,} vertices"
-    what += f", {row_group:,} of it for its largest row group or run of rows," * (row_group > 0)
+    what = _about(num_vertices, row_group)
     about = AboutEdges(num_vertices, known.rows, dtype, known.kinds)
     room = SortRoom(SpillFolder(limits.directories), limits, held)
     try:
         limits.require(limits.least(held), what)
         rows, directions = on_disk(edges, about, layout, room)
     except LimitTooSmall:
-        # Of all that it needs the most is told, at once, or what it takes in memory if that is less.
+        # Of all that it needs the most is told, at once.
         longest = _longest_row(edges, num_vertices, dtype, layout)
         on_sort = limits.least(held, longest * bytes_sorted(known.kinds))
-        at_once = in_memory_bytes(known.rows, 8 * len(known.kinds), directed=layout.directed)
-        limits.require(
-            min(on_sort, at_once), f"{what} and a vertex with {longest:,} edges on one side"
-        )
+        limits.require(on_sort, f"{what} and a vertex with {longest:,} edges on one side")
         raise
     ids_of = VertexIds(ids, None)
     made = PagedPartition(
@@ -113,6 +100,43 @@ def build(
     )
     made.took = {"build": time.monotonic() - began}
     return made
+
+
+def numbered(
+    chunks: Callable[[], Iterator[EdgeChunk]],
+    vertices: Sequence[VertexChunk],
+    layout: Layout,
+    limits: Limits,
+) -> UnsortedPartition:
+    """Number the vertices, and leave the edges where they are; for a method that reads no rows.
+
+    Parameters and errors are those of `build`.
+    """
+    vertices = [chunk for chunk in vertices if len(chunk)]
+    began = time.monotonic()
+    known = _Known(limits, _LINKING)
+    ids = known.all(chunks, vertices, layout, Stage("building"))
+    num_vertices = len(ids[0])
+    dtype = np.dtype(dense_dtype(num_vertices))
+    finder = _Finder(ids, dtype)
+    row_group = max(known.largest - limits.run_length, 0) * OF_ROW
+    held = finder.nbytes + num_vertices * _LINKING * dtype.itemsize // 4 + row_group
+    limits.require(limits.least(held), _about(num_vertices, row_group))
+
+    def runs() -> Iterator[Edges]:
+        return _runs(chunks(), finder, {}, limits.run_length, forward=True)
+
+    edges = UnsortedView(num_vertices, dtype, runs, finder.nbytes)
+    took = {"build": time.monotonic() - began}
+    return UnsortedPartition(VertexIds(ids, None), known.rows, edges, known.fault, took)
+
+
+def _about(num_vertices: int, row_group: int) -> str:
+    """What needs memory, as an error says it, and how much of it is for the largest row group, if that counts."""
+    what = f"a graph of {num_vertices:,} vertices"
+    return what + f", {row_group:,} of it for its largest row group or run of rows," * (
+        row_group > 0
+    )
 
 
 def _runs(
@@ -174,15 +198,39 @@ def _longest_row(
 
 
 class _Known:
-    """The ids, types and number of rows of chunks that come and go."""
+    """The ids, types and number of rows of chunks that come and go.
 
-    def __init__(self, limits: Limits) -> None:
-        self._limits = limits
+    ``vertex`` : bytes of each vertex while edges are worked on.
+    """
+
+    def __init__(self, limits: Limits, vertex: int) -> None:
+        self._limits, self._vertex = limits, vertex
         self._tables: list[Names] = []
         self._pending = self._united = 0
         self.rows = self.largest = 0
         self.fault: WeightFault | None = None
         self.kinds: dict[str, np.dtype[Any]] = {}
+
+    def all(
+        self,
+        chunks: Callable[[], Iterator[EdgeChunk]],
+        vertices: Sequence[VertexChunk],
+        layout: Layout,
+        stage: Stage,
+    ) -> list[pa.Array]:
+        """The ids of all chunks and of the vertices frame, in ascending order."""
+        if layout.order == "degree":
+            raise InvalidArgument(
+                "order='degree' of a graph beyond graphgpu.host-memory-limit, whose vertices are in the "
+                "order of their ids: use order='input' or 'auto', or raise the limit"
+            )
+        stage.say("numbering vertices")
+        for vertex in vertices:
+            self.add(vertex.names, [vertex.vertex])
+        for chunk in chunks():
+            self.add_edges(chunk)
+            stage.step()
+        return self.finish()
 
     def add_edges(self, chunk: EdgeChunk) -> None:
         if not len(chunk):
@@ -249,8 +297,9 @@ class _Known:
             columns = unite(tables)[0]
         size = len(columns[0])
         self._limits.require(
-            3 * sum(column.nbytes for column in columns) + size * _SORTING,
+            3 * sum(column.nbytes for column in columns) + size * self._vertex,
             f"a graph of at least {size:,} vertices",
+            so_far=True,
         )
         self._tables = [Names(types, size, table=tuple(columns))]
         self._united, self._pending = size, 0

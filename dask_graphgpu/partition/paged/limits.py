@@ -46,11 +46,14 @@ class Limits:
     directories : tuple of str
         Where pages are spread.
     page_bytes : int
+    enough : int, optional
+        Bytes of memory with which the graph is built in memory, whatever its ids are; None: nobody knows.
     """
 
     memory: int
     directories: tuple[str, ...]
     page_bytes: int
+    enough: int | None = None
 
     def window_bytes(self, arrays: int) -> int:
         """Bytes of the pages of some arrays that are in memory at once during a pass.
@@ -77,14 +80,26 @@ class Limits:
         """The smallest memory of which `work` gives so much."""
         return -(-(held + 2 * work) * _DEALT // (_DEALT - 1))
 
-    def require(self, needed: int, what: str) -> None:
-        """Raise LimitTooSmall where so many bytes are not allowed."""
-        if needed > self.memory:
-            raise LimitTooSmall(
-                f"{what} needs {needed:,} bytes of memory, and graphgpu.host-memory-limit is "
-                f"{self.memory:,}: edges go to disk, what belongs to vertices does not; set it to "
-                "at least as much"
-            )
+    def require(self, needed: int, what: str, *, so_far: bool = False) -> None:
+        """Raise LimitTooSmall where so many bytes are not allowed; ``so_far`` : and it may be more that is needed.
+
+        Where the graph can be built in memory with less, that is said to be needed.
+        """
+        if needed <= self.memory:
+            return
+        enough = self.enough
+        if enough is not None and needed >= enough:
+            needed, so_far = enough, False
+        surely = (
+            f", or to {enough:,}, which is enough: not all ids are read yet"
+            if so_far and enough is not None
+            else ""
+        )
+        raise LimitTooSmall(
+            f"{what} needs {needed:,} bytes of memory, and graphgpu.host-memory-limit is "
+            f"{self.memory:,}: edges go to disk, what belongs to vertices does not; set it to "
+            f"at least as much{surely}"
+        )
 
 
 def pages_ahead(directories: int) -> int:

@@ -143,11 +143,7 @@ class PagedPartition(Partition):
         self.directions = directions
 
     def __reduce__(self) -> NoReturn:
-        raise EngineUnavailable(
-            "the pages of a graph beyond graphgpu.host-memory-limit are of the process that wrote "
-            "them, and it was to be sent to another: call methods without .persist(), or .save() "
-            "it and load that"
-        )
+        refuse_to_send()
 
     @property
     def nbytes(self) -> int:
@@ -195,6 +191,15 @@ class PagedPartition(Partition):
         for rows in self._all():
             yield rows.offsets
             yield rows.counts
+
+
+def refuse_to_send() -> NoReturn:
+    """Raise EngineUnavailable: a graph beyond the limit is of one process."""
+    raise EngineUnavailable(
+        "the pages of a graph beyond graphgpu.host-memory-limit are of the process that wrote "
+        "them, and it was to be sent to another: call methods without .persist(), or .save() "
+        "it and load that"
+    )
 
 
 def again(given: PagedAdjacency, edges: Iterator[Edges], number: int) -> PagedAdjacency:
