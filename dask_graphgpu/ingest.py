@@ -89,16 +89,22 @@ class ValueFrame:
         return cls(with_columns(frame, columns), tuple(ids), tuple(values), what)
 
 
+def columns_read(schema: EdgeSchema, needs: Needs) -> tuple[str, ...]:
+    """The columns of an edge frame that are needed."""
+    weight = [str(schema.weight)] if needs.weight or needs.tells_apart else []
+    return tuple(dict.fromkeys([*schema.source, *schema.destination, *weight, *needs.edge_columns]))
+
+
 def edge_frame(frame: Any, schema: EdgeSchema, needs: Needs) -> Any:
     """The frame with only the columns that are needed."""
-    weight = [schema.weight] if needs.weight or needs.tells_apart else []
-    names = dict.fromkeys([*schema.source, *schema.destination, *weight, *needs.edge_columns])
-    return with_columns(frame, names)
+    return with_columns(frame, columns_read(schema, needs))
 
 
-def pieces_of(edges: Any, needs: Needs) -> list[parquet.Piece] | None:
-    """The Parquet files that an edge frame is nothing but; None of other frames."""
-    found = parquet.pieces(edges) if is_dask_collection(edges) else None
+def pieces_of(frame: Any, schema: EdgeSchema, needs: Needs) -> list[parquet.Piece] | None:
+    """The Parquet files that an edge frame is nothing but, to read what is needed; None of other frames."""
+    if not is_dask_collection(frame):
+        return None
+    found = parquet.pieces(frame, columns_read(schema, needs))
     return found and [replace(piece, without=needs.absent) for piece in found]
 
 
@@ -120,26 +126,22 @@ def ingest(
     layout = replace(
         layout, by="source" if layout.layered else by
     )  # layers are found along the edges
-    carried, edges = needs.carried, edge_frame(frame, schema, needs)
+    carried = needs.carried
     lazy = is_dask_collection(frame) or is_dask_collection(vertices)
     vertex_chunks = (
         []
         if vertices is None
         else vertex_chunks_of(ValueFrame.of(vertices, vertex_ids, needs.vertex_columns), lazy)
     )
-    found = pieces_of(edges, needs)
+    found = pieces_of(frame, schema, needs)
+    edges = edge_frame(frame, schema, needs) if found is None else columns_read(schema, needs)
     if limits is not None:
-        whole = edges if found is None else tuple(edges.columns)
-        token = edges._name if is_dask_collection(edges) else None
-        given = found, whole, schema, carried, vertex_chunks, layout, limits, needs.rows, token
+        given = found, edges, schema, carried, vertex_chunks, layout, limits, needs.rows
         return _lazily(_to_pages, *given) if lazy else built(_to_pages, *given)
     kind = _Kind.of(schema.on_device)
     to_list = not (needs.rows or layout.layered)
     if found is not None:
-        # The expression's name holds the files' checksum, which their paths alone do not.
-        columns = tuple(edges.columns)
-        files = found, columns, schema, carried, vertex_chunks, layout, to_list, edges._name
-        return _lazily(_from_parquet, *files)
+        return _lazily(_from_parquet, found, edges, schema, carried, vertex_chunks, layout, to_list)
     chunks = chunks_of(edges, lazy, kind.read_edges, schema, carried)
     build_of = _lazily if lazy else built
     if to_list:
@@ -207,7 +209,6 @@ def _from_parquet(
     vertices: list[VertexChunk],
     layout: Layout,
     to_list: bool,
-    token: str,
 ) -> Partition | EdgeList:
     """Read files on the threads and build the partition, or ``to_list`` what stands for it without rows.
 
@@ -231,9 +232,8 @@ def beyond_memory(frame: Any, schema: EdgeSchema, layout: Layout, needs: Needs) 
     limits = paged_limits.configured()
     if limits is None or schema.on_device:
         return None
-    edges = edge_frame(frame, schema, needs)
-    if is_dask_collection(edges):
-        found = parquet.pieces(edges)
+    if is_dask_collection(frame):
+        found = pieces_of(frame, schema, needs)
         if found is None:
             raise InvalidArgument(
                 "graphgpu.host-memory-limit is set, and the edge frame is computed, so nobody knows "
@@ -242,7 +242,7 @@ def beyond_memory(frame: Any, schema: EdgeSchema, layout: Layout, needs: Needs) 
             )
         rows = parquet.num_rows(found)
     else:
-        rows = len(edges)
+        rows = len(edge_frame(frame, schema, needs))
     carried = 8 * len(needs.carried)
     size = paged_limits.in_memory_bytes(rows, carried, directed=schema.directed)
     if size <= limits.memory:
@@ -264,7 +264,6 @@ def _to_pages(
     layout: Layout,
     limits: Limits,
     rows: bool,
-    token: str | None,
 ) -> Any:
     """Build the partition on disk, of Parquet files (``whole`` has the columns) or a pandas frame."""
     from dask_graphgpu.partition.paged.build import build as build_pages
@@ -279,8 +278,8 @@ def _to_pages(
             return
         with _freed_at_once():
             for piece in found:
-                for frame, where in parquet.read_pieces(piece, whole, _strings(schema)):
-                    yield read_edges(frame, schema, carried, where)
+                for table, where in parquet.read_tables(piece, whole, _strings(schema)):
+                    yield read_edges(table, schema, carried, where)
                     give_back()
 
     with _freed_at_once():
@@ -330,8 +329,8 @@ def read_parquet_edges(
     def read(lo: int, hi: int) -> list[tuple[Any, str]]:
         made = []
         for piece in pieces[lo:hi]:
-            for frame, where in parquet.read_pieces(piece, columns, strings, threads=columnwise):
-                made.append((read_edges(frame, schema, carried, where, table, repeats), where))
+            for rows, where in parquet.read_tables(piece, columns, strings, threads=columnwise):
+                made.append((read_edges(rows, schema, carried, where, table, repeats), where))
             stage.step()
         return made
 

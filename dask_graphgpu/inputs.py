@@ -21,7 +21,8 @@ from dask_graphgpu.errors import (
     InvalidEdges,
     InvalidVertices,
 )
-from dask_graphgpu.ingest import Needs, beyond_memory, edge_frame, ingest, pieces_of
+from dask_graphgpu.ingest import Needs, beyond_memory, edge_frame, ingest
+from dask_graphgpu.io import parquet
 from dask_graphgpu.io.arrow_frames import ArrowFrame
 from dask_graphgpu.io.frames import knows_rows, meta_of, with_columns
 from dask_graphgpu.io.hidden_columns import check_without
@@ -161,7 +162,7 @@ class Frames:
     def _no_file_is_weighted(self) -> bool:
         """That no file behind the frame has weights, which the frame lacks; else raises InvalidEdges."""
         hidden = self.schema.hidden_weight
-        if hidden is not None and pieces_of(self.edges, Needs(weight=False)) is None:
+        if hidden is not None and parquet.pieces(self.edges) is None:
             check_without(self.edges, hidden)
         return True
 

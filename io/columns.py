@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -20,14 +20,32 @@ from dask_graphgpu.io.schema import (
     is_number,
     is_run_end_encoded,
     is_string_view,
+    require_columns,
     value_type,
 )
 from dask_graphgpu.partition.weight_fault import WeightFault
 
+# Of a frame, or of a table, which need not become a frame for it.
+Column: TypeAlias = "pd.Series[Any] | pd.arrays.ArrowExtensionArray"
+
 _MOST = np.uint64(np.iinfo(np.int64).max)  # of weights
 
 
-def id_array(series: pd.Series[Any], name: str, where: str, declared: Any = None) -> pa.Array:
+def column_of(frame: pd.DataFrame | pa.Table, name: str) -> Column:
+    """A column of a frame, or of a table that has it.
+
+    Raises
+    ------
+    InvalidEdges
+        A frame has none of the name, or several.
+    """
+    if isinstance(frame, pa.Table):
+        return pd.arrays.ArrowExtensionArray(frame[name])
+    require_columns(frame, [name])
+    return frame[name]
+
+
+def id_array(series: Column, name: str, where: str, declared: Any = None) -> pa.Array:
     """The ids of a column as one Arrow array of integers or large strings, without nulls.
 
     Integers come in the type that the frame declares, if it does.
@@ -86,7 +104,7 @@ def check_text(table: tuple[pa.Array, ...], what: str, where: str) -> None:
 
 
 def number_array(
-    series: pd.Series[Any],
+    series: Column,
     name: str,
     where: str,
     declared: Any = None,
@@ -115,7 +133,7 @@ def number_array(
         if pa.types.is_dictionary(plain.type):
             plain = plain.dictionary_decode()
         nulls, kind = plain.null_count, plain.type.to_pandas_dtype()
-        series = pd.Series(plain, dtype=pd.ArrowDtype(plain.type))
+        series = pd.arrays.ArrowExtensionArray(plain)
     else:
         nulls, kind = int(series.isna().sum()), getattr(series.dtype, "numpy_dtype", series.dtype)
     dtype: np.dtype[Any] = np.dtype(kind).newbyteorder("=")
@@ -136,7 +154,7 @@ def number_array(
 
 
 def weight_array(
-    series: pd.Series[Any], name: str, where: str, declared: Any
+    series: Column, name: str, where: str, declared: Any
 ) -> tuple[np.ndarray, WeightFault | None]:
     """The weights of a partition as they are, and what is wrong with them, if anything is.
 
@@ -216,7 +234,7 @@ def refuse_weights(weight: Any, name: str, where: str) -> None:
         refuse(int((weight < 0).sum()), "negative")
 
 
-def _id_type(series: pd.Series[Any], name: str, where: str) -> pa.DataType | None:
+def _id_type(series: Column, name: str, where: str) -> pa.DataType | None:
     try:
         return arrow_id_type(series.dtype)
     except InvalidEdges as error:

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from dask_graphgpu.io.columns import (
     check_kind,
     check_text,
+    column_of,
     id_array,
     number_array,
     weight_array,
@@ -25,10 +26,10 @@ from dask_graphgpu.io.schema import (
     EdgeSchema,
     id_type,
     is_number,
-    require_columns,
     value_type,
 )
 from dask_graphgpu.io.times import is_time
+from dask_graphgpu.io.views import without_views
 from dask_graphgpu.kernels.cpu.threads import even_blocks, for_blocks
 from dask_graphgpu.partition.chunk import EdgeChunk, UncodedEdges
 from dask_graphgpu.partition.distinct import distinct
@@ -39,7 +40,7 @@ from dask_graphgpu.partition.repeats import Repeats
 
 @overload
 def read_edges(
-    frame: pd.DataFrame,
+    frame: pd.DataFrame | pa.Table,
     schema: EdgeSchema,
     columns: Sequence[str],
     where: str,
@@ -49,7 +50,7 @@ def read_edges(
 
 @overload
 def read_edges(
-    frame: pd.DataFrame,
+    frame: pd.DataFrame | pa.Table,
     schema: EdgeSchema,
     columns: Sequence[str],
     where: str,
@@ -59,7 +60,7 @@ def read_edges(
 
 
 def read_edges(
-    frame: pd.DataFrame,
+    frame: pd.DataFrame | pa.Table,
     schema: EdgeSchema,
     columns: Sequence[str],
     where: str,
@@ -70,7 +71,7 @@ def read_edges(
 
     Parameters
     ----------
-    frame : pandas.DataFrame
+    frame : pandas.DataFrame or pyarrow.Table
         Or cuDF's, whose columns are copied to the host.
     columns : sequence of str
         What an edge carries: "weight" (the schema's weight column) and names of other columns.
@@ -87,16 +88,15 @@ def read_edges(
         weights is said by the chunk's ``fault``.
     """
     began = time.time()
-    frame = to_host(frame)
-    names = [*schema.source, *schema.destination]
-    require_columns(frame, names)
+    frame = without_views(frame) if isinstance(frame, pa.Table) else to_host(frame)
     declared = dict(schema.dtypes)
+    ids_given = {name: column_of(frame, name) for name in (*schema.source, *schema.destination)}
     if not len(frame):  # readers give empty partitions any dtype
         return no_edges(schema, columns)
-    for name in names:
-        check_kind(frame[name], name, declared[name], where)
+    for name, column in ids_given.items():
+        check_kind(column, name, declared[name], where)
     source, destination = (
-        [id_array(frame[name], name, where, declared[name]) for name in side]
+        [id_array(ids_given[name], name, where, declared[name]) for name in side]
         for side in (schema.source, schema.destination)
     )
     uncoded = repeats is not None and repeats.are_few(source[0], destination[0])
@@ -107,16 +107,16 @@ def read_edges(
         check_text(ids.table or (), _text_of(schema), where)
     carried, fault = {}, None
     for name in columns:
-        column = schema.weight if name == "weight" else name
-        assert column is not None
-        require_columns(frame, [column])
-        given = frame[column], column, where, declared[column]
+        stored = schema.weight if name == "weight" else name
+        assert stored is not None
+        column = column_of(frame, stored)
+        given = column, stored, where, declared[stored]
         if name == "weight":
             weight, fault = weight_array(*given)
             carried[name] = _narrowed(weight)
             continue
-        check_kind(frame[column], column, declared[column], where)
-        instead = OR_NO_WEIGHTS if column == schema.weight else ""
+        check_kind(column, stored, declared[stored], where)
+        instead = OR_NO_WEIGHTS if stored == schema.weight else ""
         carried[name] = number_array(*given, instead)
     read = began, time.time()
     if uncoded:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.dataset
 import pyarrow.parquet as pq
@@ -26,7 +25,7 @@ from dask_graphgpu.io.parquet_file import (
     small_dictionaries,
     told,
 )
-from dask_graphgpu.io.tables.file_frames import ReadFiles, as_frame
+from dask_graphgpu.io.tables.file_frames import ReadFiles
 from dask_graphgpu.io.tables.file_rows import FileRows
 
 READERS = ReadParquetFSSpec, ReadParquetPyarrowFS, ReadFiles
@@ -58,8 +57,10 @@ class Piece:
         return pa.concat_tables(tables, promote_options="permissive") if tables else None
 
 
-def pieces(frame: Any) -> list[Piece] | None:
+def pieces(frame: Any, columns: Collection[str] | None = None) -> list[Piece] | None:
     """The Parquet files behind a Dask frame, in the order of its partitions.
+
+    ``columns`` : those of it that are to be read; None: all.
 
     None unless the frame is nothing but ``read_parquet`` and a choice of columns: what filters,
     renames or computes goes through the frame's own partitions, as does what cuDF reads, and what
@@ -75,7 +76,8 @@ def pieces(frame: Any) -> list[Piece] | None:
     if made is None:
         return None
     found, stored = made
-    return found if set(frame.columns) <= stored else None  # or some stand in folder names
+    read = set(frame.columns if columns is None else columns)
+    return found if read <= stored else None  # or some stand in folder names
 
 
 def _of_arrow(expr: ReadParquetPyarrowFS) -> tuple[list[Piece], set[str]] | None:
@@ -86,7 +88,7 @@ def _of_arrow(expr: ReadParquetPyarrowFS) -> tuple[list[Piece], set[str]] | None
     found, folders = [], set()
     for fragment in expr.fragments:
         groups = tuple(group.id for group in fragment.row_groups) if known else None
-        found.append(Piece(fragment.path, groups, arrow_filesystem(expr.fs)))
+        found.append(Piece(fragment.path, groups, arrow_filesystem(expr.fs), stamp=expr.checksum))
         folders |= set(pa.dataset.get_partition_keys(fragment.partition_expression))
     return found, set(expr._dataset_info["schema"].names) - folders
 
@@ -108,7 +110,8 @@ def _of_fsspec(expr: ReadParquetFSSpec) -> tuple[list[Piece], set[str]] | None:
         for piece in part["piece"] if isinstance(part["piece"], list) else [part["piece"]]:
             path, groups, _ = piece
             groups = None if groups in (None, [None]) else tuple(groups)
-            found.append(Piece(path, groups, arrow_filesystem(info["fs"])))
+            where = arrow_filesystem(info["fs"])
+            found.append(Piece(path, groups, where, stamp=info["checksum"]))
     return found, stored
 
 
@@ -136,7 +139,9 @@ def refuse_column(piece: Piece, names: Sequence[str]) -> None:
 
 def _reading(frame: Any) -> Any:
     """The expression that reads Parquet, of a frame that is nothing else; None of any other."""
-    expr = frame.expr.simplify()
+    expr = frame.expr
+    if type(expr) not in READERS:
+        expr = expr.simplify()
     if isinstance(expr, Projection):  # columns in another order than in the files
         expr = expr.frame
     return expr if type(expr) in READERS else None
@@ -180,14 +185,6 @@ def _most_rows(piece: Piece) -> int:
     return sum(piece.metadata.row_group(group).num_rows for group in groups)
 
 
-def read_pieces(
-    piece: Piece, columns: Sequence[str], strings: Sequence[str], *, threads: bool = False
-) -> Iterator[tuple[pd.DataFrame, str]]:
-    """`read_tables` as Arrow-backed frames."""
-    for table, where in read_tables(piece, columns, strings, threads=threads):
-        yield as_frame(table), where
-
-
 def read_tables(
     piece: Piece, columns: Sequence[str], strings: Sequence[str], *, threads: bool = False
 ) -> Iterator[tuple[pa.Table, str]]:
@@ -229,12 +226,6 @@ def read_tables(
                 table = rows.made(table, columns)
         if len(table):
             yield table, where
-
-
-def read_whole(piece: Piece, meta: pd.DataFrame) -> pd.DataFrame:
-    """A piece as one Arrow-backed frame; ``meta``, an empty one with its columns, if it has no rows."""
-    frames = [frame for frame, _ in read_pieces(piece, list(meta.columns), [])]
-    return pd.concat(frames, ignore_index=True) if frames else meta
 
 
 def _groups(file: pq.ParquetFile, piece: Piece) -> list[tuple[int, int]]:

@@ -57,7 +57,10 @@ def of_partitions(
     made = frame if found else frame.optimize()
     name = CHUNK + tokenize(made._name, make, first, arguments)
     if found:
-        given: list[Any] = [Task(None, parquet.read_whole, piece, made._meta) for piece in found]
+        given: list[Any] = [
+            Task(None, file_frames.read_part, piece, list(made.columns), made._meta)
+            for piece in found
+        ]
         parts, places = Parts(name, len(found), {}), [piece.path for piece in found]
     else:
         given = [TaskRef(key) for key in made.__dask_keys__()]

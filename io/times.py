@@ -24,11 +24,10 @@ def is_time(dtype: Any) -> bool:
     return kind is not None and (pa.types.is_timestamp(kind) or pa.types.is_date(kind))
 
 
-def as_numbers(series: pd.Series[Any]) -> np.ndarray:
+def as_numbers(series: pd.Series[Any] | pd.arrays.ArrowExtensionArray) -> np.ndarray:
     """The times of a column without nulls, int64."""
     if not isinstance(series.dtype, pd.ArrowDtype):
-        numbers: np.ndarray = series.astype("int64").to_numpy()
-        return numbers
+        return np.asarray(series.astype("int64"))
     values = pa.chunked_array(pa.array(series))
     narrow = pa.int32() if pa.types.is_date32(values.type) else pa.int64()
     return np.asarray(values.cast(narrow).cast(pa.int64()))

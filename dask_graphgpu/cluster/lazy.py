@@ -14,7 +14,14 @@ from dask_graphgpu.cluster.parcels import leave
 from dask_graphgpu.cluster.tasks import Spread, build_graph, build_here, run_graph, take
 from dask_graphgpu.cluster.waiting import other_key
 from dask_graphgpu.cluster.work import Job, Recipe
-from dask_graphgpu.ingest import Needs, ValueFrame, chunks_of, edge_frame, pieces_of
+from dask_graphgpu.ingest import (
+    Needs,
+    ValueFrame,
+    chunks_of,
+    columns_read,
+    edge_frame,
+    pieces_of,
+)
 from dask_graphgpu.io.edges import read_edges
 from dask_graphgpu.io.lazy_frames import EmptyResult, frame_of
 from dask_graphgpu.io.partitions import BUILD, NAME, called
@@ -38,11 +45,12 @@ def build(
     Equal arguments give equal keys, so results computed together share one build.
     """
     layout = replace(layout, by="source")  # a rank has rows of both directions
-    carried, edges = needs.carried, edge_frame(frame, schema, needs)
+    carried, columns = needs.carried, columns_read(schema, needs)
     lazy = is_dask_collection(frame) or is_dask_collection(vertices)
+    pieces = pieces_of(frame, schema, needs)
+    edges = edge_frame(frame, schema, needs) if pieces is None else None
     rows = needs.rows or layout.layered or partitioner != "balanced" or schema.on_device
-    recipe = Recipe(schema, carried, layout, partitioner, rows)
-    pieces = pieces_of(edges, needs)
+    recipe = Recipe(schema, carried, layout, partitioner, rows, pieces, columns)
     key = None
     if lazy:
         key = BUILD + tokenize(
@@ -57,14 +65,10 @@ def build(
     chunks: Any = []
     if pieces is None:
         chunks = _chunks(key, edges, _reader(schema), schema, carried)
-    else:
-        recipe = replace(recipe, pieces=pieces, columns=tuple(edges.columns))
     given: Any = []
     if vertices is not None:
-        columns = ValueFrame.of(vertices, vertex_ids, needs.vertex_columns)
-        given = _chunks(
-            key, columns.frame, read_vertices, columns.ids, columns.values, columns.what
-        )
+        values = ValueFrame.of(vertices, vertex_ids, needs.vertex_columns)
+        given = _chunks(key, values.frame, read_vertices, values.ids, values.values, values.what)
     if key is None:
         return build_here(spread.ranks or 1, recipe, chunks, given)
     return called(build_graph, spread, recipe, chunks, given, key=key)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Protocol
 
 import pandas as pd
 import pyarrow as pa
 from dask._collections import new_collection
+from dask.base import tokenize
 from dask.dataframe.dask_expr._expr import Projection
 from dask.dataframe.dask_expr.io.io import FromMapProjectable
 
@@ -56,9 +58,11 @@ def frame_of(parts: Sequence[FilePart], schema: pa.Schema, given: str) -> Any:
     """A Dask frame of parts, whose columns are those of a schema; without parts it has no rows."""
     meta = empty_frame(schema)
     made: Any = ReadFiles
+    fields = [(field.name, str(field.type)) for field in schema]
+    parts = list(parts) or [_Nothing(given)]
     expr = made(
         func=read_part,
-        iterables=[list(parts) or [_Nothing(given)]],
+        iterables=[parts],
         columns=None,
         args=[],
         kwargs={"meta": meta},
@@ -66,6 +70,7 @@ def frame_of(parts: Sequence[FilePart], schema: pa.Schema, given: str) -> Any:
         user_meta=meta,
         label="read-files",
         given=given,
+        _determ_token=tokenize(parts, fields, given),  # Dask's would be of the frame, twice
     )
     return new_collection(expr)
 
@@ -91,8 +96,12 @@ def as_frame(table: pa.Table) -> pd.DataFrame:
     return frame
 
 
+@lru_cache(maxsize=64)
 def empty_frame(schema: pa.Schema) -> pd.DataFrame:
-    """A frame without rows in the types that Dask's own reader of Parquet declares for a schema."""
+    """A frame without rows in the types that Dask's own reader of Parquet declares for a schema.
+
+    The same one for equal schemas, as nobody writes to it.
+    """
     made = {}
     for field in schema:
         kind = field.type

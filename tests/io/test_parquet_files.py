@@ -3,6 +3,7 @@
 import random
 import subprocess
 import sys
+from functools import partial
 
 import dask.dataframe as dd
 import numpy as np
@@ -11,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dask_graphgpu import errors
+from dask_graphgpu import errors, ingest
 from dask_graphgpu.io import parquet, parquet_file
 from dask_graphgpu.io.footer import page_offsets
 from dask_graphgpu.io.tables.read import read_table
@@ -185,7 +186,7 @@ def test_footers_are_read_once_where_row_groups_are_shared_out(tmp_path, monkeyp
     assert parquet.most_rows(runs) == len(NAMES)
     assert parquet.most_rows(runs[1:2]) == parquet.num_rows(runs[1:2]) < len(NAMES)
     for piece in runs:
-        assert list(parquet.read_pieces(piece, ["src", "dst"], ["src", "dst"]))
+        assert list(parquet.read_tables(piece, ["src", "dst"], ["src", "dst"]))
     assert sum(opened) == 1
 
 
@@ -239,6 +240,46 @@ def test_what_is_bare_parquet(tmp_path, options):
     assert [piece.path for piece in parquet.pieces(frame)] == [str(tmp_path / "edges.parquet")]
     assert frame.graph().explain().rows == 3
     assert degrees(frame)["vertex"].tolist() == [0, 1, 2]
+
+
+READERS = {"dask": dd.read_parquet, "arrow": partial(dd.read_parquet, filesystem="arrow")}
+READERS |= {"ours": lambda path: read_table(str(path))}
+each_reader = pytest.mark.parametrize("read", READERS.values(), ids=READERS)
+
+
+@each_reader
+def test_bare_parquet_becomes_no_frame_of_pandas(tmp_path, monkeypatch, read):
+    EDGES.assign(other=1.5).to_parquet(tmp_path / "edges.parquet")
+    kinds, made = [], ingest.read_edges
+
+    def spy(rows, *arguments):
+        kinds.append(type(rows))
+        return made(rows, *arguments)
+
+    monkeypatch.setattr(ingest, "read_edges", spy)
+    assert degrees(read(tmp_path / "edges.parquet"))["vertex"].tolist() == [0, 1, 2]
+    assert kinds == [pa.Table]
+
+
+@each_reader
+def test_of_bare_parquet_dask_is_not_asked_for_columns(tmp_path, monkeypatch, read):
+    EDGES.assign(other=1.5).to_parquet(tmp_path / "edges.parquet")
+    graph = read(tmp_path / "edges.parquet").graph()
+    monkeypatch.setattr(dd.DataFrame, "__getitem__", lambda *_: pytest.fail("it is asked"))
+    assert graph.degree().columns[0] == "vertex"
+
+
+@each_reader
+def test_files_are_built_once_until_they_are_written_again(tmp_path, read):
+    def key():
+        graph = read(tmp_path / "edges.parquet").graph()
+        return graph._input.partition(ingest.Needs()).key
+
+    EDGES.to_parquet(tmp_path / "edges.parquet")
+    first = key()
+    assert key() == first
+    EDGES.assign(src=EDGES["dst"]).to_parquet(tmp_path / "edges.parquet")
+    assert key() != first
 
 
 @pytest.mark.parametrize(
