@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -13,6 +14,7 @@ import numpy as np
 from dask_graphgpu.engine.cuda.wrappers import c_type
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.device import DeviceView, integer_types
+from dask_graphgpu.engine.gpu.row_sums import sums_before
 from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.kernels.sizes import SIZES
 from dask_graphgpu.partition.device import building, elements
@@ -62,20 +64,41 @@ class Level:
         return self.offsets, self.neighbours, launch.or_null(self.weight)
 
 
-def within(level: Level, labels: Any, chosen: Any) -> Level:
-    """The edges within communities whose label is among the ``chosen``; loops and degrees stay."""
-    edges = len(level.neighbours)
-    require(edges * (2 * level.neighbours.itemsize + 10), "edges within communities")
-    source = labels[segments(level.offsets, edges, level.neighbours.dtype)]
-    kept = chosen[source] & (source == labels[level.neighbours])
-    before = cupy.zeros(edges + 1, level.offsets.dtype)
-    cupy.cumsum(kept, out=before[1:])
-    return replace(
-        level,
-        offsets=before[level.offsets],
-        neighbours=level.neighbours[kept],
-        weight=None if level.weight is None else level.weight[kept],
-    )
+def within(
+    level: Level,
+    labels: Any,
+    chosen: Any,
+    elsewhere: Callable[[list[np.ndarray], Any], Any] | None = None,
+) -> Level:
+    """The edges within communities whose label is among the ``chosen``; loops and degrees stay.
+
+    ``elsewhere`` : makes an array off the device of parts in host memory, and their type, for edges that do not fit it.
+    """
+    names = ("neighbours",) if level.weight is None else ("neighbours", "weight")
+    parts: dict[str, list[Any]] = {name: [] for name in names}
+    offsets = level.offsets.astype(np.int64)
+
+    def kept(low: int, high: int) -> Any:
+        starts = cupy.clip(offsets, low, high) - low
+        source = labels[segments(starts, high - low, np.int64)]
+        found = chosen[source] & (source == labels[level.neighbours[low:high]])
+        for name in names:
+            part = getattr(level, name)[low:high][found]
+            parts[name].append(part if elsewhere is None else cupy.asnumpy(part))
+        return found
+
+    if elsewhere is None:
+        require(
+            len(level.neighbours) * (2 * level.neighbours.itemsize + 10), "edges within communities"
+        )
+    before = sums_before(level.offsets, len(level.neighbours), kept)
+    made = {
+        name: cupy.concatenate(part)
+        if elsewhere is None
+        else elsewhere(part, getattr(level, name).dtype)
+        for name, part in parts.items()
+    }
+    return replace(level, offsets=before.astype(level.offsets.dtype), **made)
 
 
 def first_level(here: DeviceView) -> Level:

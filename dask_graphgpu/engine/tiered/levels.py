@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -12,10 +11,9 @@ import numpy as np
 from dask_graphgpu.engine.gpu import launch
 from dask_graphgpu.engine.gpu.community_levels import Level, joined_keys, totals
 from dask_graphgpu.engine.gpu.community_levels import aggregated as aggregated_at_once
-from dask_graphgpu.engine.gpu.row_sums import sums_before
 from dask_graphgpu.engine.tiered.in_place import Elsewhere
 from dask_graphgpu.partition.device import building, elements
-from dask_graphgpu.partition.device.arrays import offset_type, segments
+from dask_graphgpu.partition.device.arrays import offset_type
 from dask_graphgpu.partition.device.memory import free_bytes, require
 
 # Bytes of an entry while its key is sorted, beside its weight, which is there three times.
@@ -140,28 +138,3 @@ class _Rows:
         degree = totals(level, labels, len(starts) - 1)
         loops = elements.less(degree, elements.sums(weights, starts))
         return Level(starts, neighbours, weights, loops, degree, None)
-
-
-def within(level: Level, labels: Any, chosen: Any, elsewhere: Elsewhere) -> Level:
-    """The edges within communities whose label is among the ``chosen``; as `engine.gpu.community_levels.within`."""
-    neighbours: list[np.ndarray] = []
-    weights: list[np.ndarray] = []
-    offsets = level.offsets.astype(np.int64)
-
-    def kept(low: int, high: int) -> Any:
-        starts = cupy.clip(offsets, low, high) - low
-        source = labels[segments(starts, high - low, np.int64)]
-        found = chosen[source] & (source == labels[level.neighbours[low:high]])
-        neighbours.append(cupy.asnumpy(level.neighbours[low:high][found]))
-        if level.weight is not None:
-            weights.append(cupy.asnumpy(level.weight[low:high][found]))
-        return found
-
-    before = sums_before(level.offsets, len(level.neighbours), kept)
-    weight = None if level.weight is None else elsewhere.of(weights, level.weight.dtype)
-    return replace(
-        level,
-        offsets=before.astype(level.offsets.dtype),
-        neighbours=elsewhere.of(neighbours, level.neighbours.dtype),
-        weight=weight,
-    )

@@ -13,7 +13,7 @@ from typing import Any
 import cupy
 import numpy as np
 
-from dask_graphgpu.engine.gpu.community_levels import Level, Scale, level_of
+from dask_graphgpu.engine.gpu.community_levels import Level, Scale, level_of, within
 from dask_graphgpu.engine.gpu.device import DeviceView
 from dask_graphgpu.engine.gpu.louvain import FAR_BYTES, Find, Finders, MovesByClass
 from dask_graphgpu.engine.gpu.row_sums import edges_at_once
@@ -78,7 +78,7 @@ class _MovesInPlace(MovesByClass):
         return levels.aggregated(level, labels, count, self.elsewhere)
 
     def narrowed(self, labels: Any, chosen: Any) -> Level:
-        return levels.within(self.first, labels, chosen, self.elsewhere)
+        return within(self.first, labels, chosen, self.elsewhere.of)
 
     def to_caller(self, places: Any) -> Any:
         here = self._here
