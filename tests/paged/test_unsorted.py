@@ -11,7 +11,8 @@ from engines import on_one_cpu
 from places import skewed, sparse
 
 from dask_graphgpu import last_report
-from dask_graphgpu.errors import LimitTooSmall
+from dask_graphgpu.errors import InvalidEdges, LimitTooSmall
+from dask_graphgpu.io import parquet
 
 pytestmark = on_one_cpu
 
@@ -110,3 +111,35 @@ def test_the_limit_that_an_error_names_is_enough_and_less_than_rows_need(limited
     )
     assert named < of_rows
     same(frame, limited | {"graphgpu.host-memory-limit": named})
+
+
+@pytest.mark.parametrize("ids", IDS)
+@pytest.mark.parametrize("change", ["a row less", "an id more", "an id between"])
+def test_files_that_change_between_two_looks_are_an_error(
+    limited, tmp_path, monkeypatch, ids, change
+):
+    """Of a build without rows and of one with them, whatever ids are looked up in."""
+    frame, path = many_components(), tmp_path / "edges.parquet"
+    if change == "a row less":
+        changed = frame[:-1]
+    else:  # none of the ids is 2601, or 2550
+        changed = frame.assign(
+            src=frame["src"].replace(7, 2601 if change == "an id more" else 2550)
+        )
+    read = parquet.read_tables
+
+    def reading(*given, **options):
+        path.unlink(missing_ok=True)
+        looks.append((frame if not looks else changed).apply(IDS[ids]))
+        looks[-1].to_parquet(path, row_group_size=5000)
+        return read(*given, **options)
+
+    monkeypatch.setattr(parquet, "read_tables", reading)
+    for method in ("weakly_connected_components", "strongly_connected_components"):
+        looks = []
+        frame.apply(IDS[ids]).to_parquet(path, row_group_size=5000)
+        with dask.config.set(limited | {"scheduler": "synchronous"}):
+            wanted = getattr(dd.read_parquet(path).graph(), method)()
+            with pytest.raises(InvalidEdges, match="the edges changed while they were read"):
+                wanted.compute()
+        assert len(looks) == 2

@@ -39,6 +39,8 @@ from dask_graphgpu.stages import Stage
 # Integers are looked up in a table over their range where that is at most this many times the ids.
 _SPARSE = 8
 
+_NEW_IDS = "there are ids that were not there at first"
+
 # Bytes of a vertex while edges are sorted: offsets, lengths, degrees and a sort's own. And while they are linked, of
 # ids in 32 bits: its parent, which becomes its label, and what is made of that for the result.
 _SORTING, _LINKING = 40, 12
@@ -80,7 +82,7 @@ def build(
     forward = layout.by == "source" or not layout.directed
 
     def edges() -> Iterator[Edges]:
-        return _runs(chunks(), finder, known.kinds, limits.run_length, forward=forward)
+        return _runs(chunks(), finder, known, known.kinds, limits.run_length, forward=forward)
 
     what = _about(num_vertices, row_group)
     about = AboutEdges(num_vertices, known.rows, dtype, known.kinds)
@@ -124,7 +126,7 @@ def numbered(
     limits.require(limits.least(held), _about(num_vertices, row_group))
 
     def runs() -> Iterator[Edges]:
-        return _runs(chunks(), finder, {}, limits.run_length, forward=True)
+        return _runs(chunks(), finder, known, {}, limits.run_length, forward=True)
 
     edges = UnsortedView(num_vertices, dtype, runs, finder.nbytes)
     took = {"build": time.monotonic() - began}
@@ -142,13 +144,22 @@ def _about(num_vertices: int, row_group: int) -> str:
 def _runs(
     chunks: Iterator[EdgeChunk],
     finder: _Finder,
+    known: _Known,
     kinds: Mapping[str, np.dtype[Any]],
     length: int,
     *,
     forward: bool,
 ) -> Iterator[Edges]:
-    """Edges by dense ids in runs of at most a ``length``, by source or, if not ``forward``, by destination."""
+    """Edges by dense ids in runs of at most a ``length``, by source or, if not ``forward``, by destination.
+
+    Raises
+    ------
+    InvalidEdges
+        They are not those whose ids were read before.
+    """
+    rows = 0
     for chunk in chunks:
+        rows += len(chunk)
         for lo in range(0, len(chunk), length):
             run = slice(lo, lo + length)
             ends = finder.dense(chunk.names, chunk.source[run], chunk.destination[run])
@@ -158,6 +169,15 @@ def _runs(
             }
             source, destination = ends if forward else ends[::-1]
             yield source, destination, columns
+    if rows != known.rows:
+        raise _other_rows(f"{known.rows:,} rows were read first, and {rows:,} after that")
+
+
+def _other_rows(how: str) -> InvalidEdges:
+    return InvalidEdges(
+        f"the edges changed while they were read: {how}. Beyond graphgpu.host-memory-limit edges are read at least "
+        "twice: call again when nobody writes to their files, or raise the limit"
+    )
 
 
 def on_disk(
@@ -312,16 +332,14 @@ class _Finder:
         self._ids, self._dtype, self._base = ids, dtype, None
         self._types = tuple(column.type for column in ids)
         self._vertices = VertexIds(ids, None)
-        self._values: np.ndarray | None = None
         if len(ids) == 1 and pa.types.is_integer(ids[0].type) and len(ids[0]):
-            self._values = np.asarray(ids[0])
-            self._first = int(self._values[0])
-            span = int(self._values[-1]) - self._first + 1
-            if span <= _SPARSE * len(self._values):
-                self._base = np.zeros(span, dtype)
-                self._base[_offsets(self._values, self._first).astype(np.intp)] = np.arange(
-                    len(self._values), dtype=dtype
-                )
+            values = np.asarray(ids[0])
+            self._first = int(values[0])
+            span = int(values[-1]) - self._first + 1
+            if span <= _SPARSE * len(values):
+                self._base = np.full(span, np.iinfo(dtype).max, dtype)  # which no vertex is
+                places = _offsets(values, self._first).astype(np.intp)
+                self._base[places] = np.arange(len(values), dtype=dtype)
 
     @property
     def nbytes(self) -> int:
@@ -329,19 +347,29 @@ class _Finder:
         return base + sum(int(column.nbytes) for column in self._ids)
 
     def dense(self, names: Names, *codes: np.ndarray) -> list[np.ndarray]:
-        """Dense ids of some codes."""
+        """Dense ids of some codes.
+
+        Raises
+        ------
+        InvalidEdges
+            One of them is of no id that is known.
+        """
         if self._base is not None and names.first is not None:
             start = names.first - self._first
-            # The ends of a chunk's range occur in it, so they are in the table's range.
-            window = self._base[start : start + names.size]
-            return [window.take(code) for code in codes]
+            window = self._base[max(start, 0) : max(start + names.size, 0)]
+            # The ends of a chunk's range occur in it.
+            if start < 0 or len(window) < names.size:
+                raise _other_rows(_NEW_IDS)
+            found = [window.take(code) for code in codes]
+            if any(len(each) and each.max() >= len(self._ids[0]) for each in found):
+                raise _other_rows(_NEW_IDS)
+            return found
         names, wanted = names.as_table(codes)
         names = _cast(names, self._types)
         assert names.table is not None
-        if self._values is not None:
-            rows = np.searchsorted(self._values, np.asarray(names.table[0]))
-        else:
-            rows, _ = self._vertices.find_rows(names.table)
+        rows, known = self._vertices.find_rows(names.table)
+        if not known.all():
+            raise _other_rows(_NEW_IDS)
         table = rows.astype(self._dtype)
         return [table.take(code) for code in wanted]
 
