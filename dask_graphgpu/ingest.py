@@ -266,8 +266,7 @@ def _to_pages(
     rows: bool,
 ) -> Any:
     """Build the partition on disk, of Parquet files (``whole`` has the columns) or a pandas frame."""
-    from dask_graphgpu.partition.paged.build import build as build_pages
-    from dask_graphgpu.partition.paged.build import numbered
+    from dask_graphgpu.partition.paged import build as paged
 
     def chunks() -> Iterator[EdgeChunk]:
         if found is None:
@@ -283,7 +282,7 @@ def _to_pages(
                     give_back()
 
     with _freed_at_once():
-        return (build_pages if rows else numbered)(chunks, vertices, layout, limits)
+        return (paged.build if rows else paged.numbered)(chunks, vertices, layout, limits)
 
 
 @contextmanager

@@ -85,7 +85,7 @@ class _Labels:
         number, smallest = JoinedLabels.of(a, b, first + size, size).pairs()
         lower = np.searchsorted(number, first)
         label = self._homes.numbers()
-        label[number[lower:] - number.dtype.type(first)] = smallest[lower:]
+        label[number[lower:].astype(np.intp) - first] = smallest[lower:]
         self.of_own = self._labels(self.of_own, label)  # of other labels the homes are told
         return number[:lower], smallest[:lower]
 
