@@ -145,7 +145,7 @@ def _counts_rows(algorithm: Algorithm, graph: Input, schema: EdgeSchema) -> bool
     """Whether it matters how many edges repeated rows of an undirected graph are."""
     chosen = algorithm.rule if graph.layout.duplicates == "auto" else graph.layout.duplicates
     weighted, directed = schema.weight is not None, schema.directed
-    return weighted and not directed and chosen in ("sum", "keep")
+    return algorithm.reads_rows and weighted and not directed and chosen in ("sum", "keep")
 
 
 def _judges_weights(algorithm: Algorithm, graph: Input) -> bool:

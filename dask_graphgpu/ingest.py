@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from dask.base import is_dask_collection, tokenize
 
 from dask_graphgpu.errors import InvalidArgument, InvalidEdges
@@ -24,7 +22,7 @@ from dask_graphgpu.partition.build import build, build_edge_list
 from dask_graphgpu.partition.chunk import EdgeChunk, VertexChunk, united
 from dask_graphgpu.partition.edge_list import EdgeList
 from dask_graphgpu.partition.empty import built
-from dask_graphgpu.partition.host_memory import give_back
+from dask_graphgpu.partition.host_memory import freed_at_once, give_back
 from dask_graphgpu.partition.id_table import IdTable
 from dask_graphgpu.partition.layout import Layout
 from dask_graphgpu.partition.paged import limits as paged_limits
@@ -275,25 +273,14 @@ def _to_pages(
                 where = f"rows {lo} to {min(lo + size, len(whole))}"
                 yield read_edges(whole.iloc[lo : lo + size], schema, carried, where)
             return
-        with _freed_at_once():
+        with freed_at_once():
             for piece in found:
                 for table, where in parquet.read_tables(piece, whole, _strings(schema)):
                     yield read_edges(table, schema, carried, where)
                     give_back()
 
-    with _freed_at_once():
+    with freed_at_once():
         return (paged.build if rows else paged.numbered)(chunks, vertices, layout, limits)
-
-
-@contextmanager
-def _freed_at_once() -> Iterator[None]:
-    """What Arrow frees goes back to the system: its other pools keep more than a small limit allows."""
-    pool = pa.default_memory_pool()
-    pa.set_memory_pool(pa.system_memory_pool())
-    try:
-        yield
-    finally:
-        pa.set_memory_pool(pool)
 
 
 def _strings(schema: EdgeSchema) -> list[str]:

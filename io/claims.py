@@ -55,7 +55,7 @@ def require_claimed(folder: Path, others: Callable[[Path], list[str]]) -> None:
 
     A removed folder does not count, nor do files of no writer, which ``others`` lists.
     """
-    began = _began(folder)
+    began = folder.began if isinstance(folder, ClaimedPath) else None
     if began is None:
         return
     found = _entries(folder)
@@ -63,17 +63,6 @@ def require_claimed(folder: Path, others: Callable[[Path], list[str]]) -> None:
         foreign = set(others(folder))
         if (ours := {each for each in found if each[0] not in foreign}) and ours != began:
             raise lost_race(folder)
-
-
-def is_as_found(folder: Path) -> bool:
-    """Whether a claimed folder lists just what was found there; what lies in folders within it is not looked at."""
-    began = _began(folder)
-    return began is not None and _entries(folder) == began
-
-
-def _began(folder: Path) -> Entries | None:
-    """What was found in a folder that is claimed; None: it is not."""
-    return folder.began if isinstance(folder, ClaimedPath) else None
 
 
 def _claimed(path: str, began: Entries | None) -> ClaimedPath:

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from dask.base import is_dask_collection
 
 from dask_graphgpu.errors import GraphError, OutputError
-from dask_graphgpu.io.claims import claimed, is_as_found
+from dask_graphgpu.io.claims import claimed
 from dask_graphgpu.io.computing import for_partitions
 from dask_graphgpu.io.generation import OpenFolder, of_one_generation
 from dask_graphgpu.io.objects.object_folder import ObjectFolder
@@ -117,8 +117,6 @@ def check_destination(path: str | Place, options: Any = None) -> Place:
             f"{destination} is a file, and a result is a folder of Parquet files. Name another folder; "
             "nothing was changed."
         )
-    if is_as_found(destination):
-        return destination
     try:
         others = of_one_generation(destination, _others)
     except OSError as error:

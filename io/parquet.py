@@ -36,7 +36,8 @@ class Piece:
     """Some row groups (None: all) of one Parquet file; ``filesystem`` None: local.
 
     ``metadata`` : what its footer says, where that has been read. ``without`` : a column that it is
-    not to have. ``rows`` : what is made of its rows; None: nothing. ``stamp`` : changes with the file.
+    not to have. ``rows`` : what is made of its rows; None: nothing. ``stamp`` : changes
+    with the file and with where it lies.
     """
 
     path: str
@@ -77,7 +78,10 @@ def pieces(frame: Any, columns: Collection[str] | None = None) -> list[Piece] | 
         return None
     found, stored = made
     read = set(frame.columns if columns is None else columns)
-    return found if read <= stored else None  # or some stand in folder names
+    if not read <= stored:
+        return None  # some stand in folder names
+    # In the name are the state of the files and where they lie: equal paths may be of two buckets or servers.
+    return [replace(piece, stamp=f"{expr._name} {piece.stamp}") for piece in found]
 
 
 def _of_arrow(expr: ReadParquetPyarrowFS) -> tuple[list[Piece], set[str]] | None:
@@ -88,7 +92,7 @@ def _of_arrow(expr: ReadParquetPyarrowFS) -> tuple[list[Piece], set[str]] | None
     found, folders = [], set()
     for fragment in expr.fragments:
         groups = tuple(group.id for group in fragment.row_groups) if known else None
-        found.append(Piece(fragment.path, groups, arrow_filesystem(expr.fs), stamp=expr.checksum))
+        found.append(Piece(fragment.path, groups, arrow_filesystem(expr.fs)))
         folders |= set(pa.dataset.get_partition_keys(fragment.partition_expression))
     return found, set(expr._dataset_info["schema"].names) - folders
 
@@ -110,8 +114,7 @@ def _of_fsspec(expr: ReadParquetFSSpec) -> tuple[list[Piece], set[str]] | None:
         for piece in part["piece"] if isinstance(part["piece"], list) else [part["piece"]]:
             path, groups, _ = piece
             groups = None if groups in (None, [None]) else tuple(groups)
-            where = arrow_filesystem(info["fs"])
-            found.append(Piece(path, groups, where, stamp=info["checksum"]))
+            found.append(Piece(path, groups, arrow_filesystem(info["fs"])))
     return found, stored
 
 

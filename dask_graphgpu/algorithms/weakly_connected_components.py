@@ -70,8 +70,9 @@ class WeaklyConnectedComponents(Algorithm):
     Notes
     -----
     Cost: O(E) in the worst case; a few looks a vertex where one component holds most of an
-    undirected graph that is kept. In one call on frames in host memory, on one rank, edges are linked as they were
-    read: they are neither sorted into rows nor shared with another method that is computed beside. Weights are not
+    undirected graph that is kept. In one call on frames in host memory edges are linked as they were read, on
+    ranks and beyond the memory limit, too: they are neither sorted into rows nor shared with another method that is
+    computed beside. Weights are not
     read unless there are ``thresholds`` or ``max_size``: then the cost is that of ``minimum_spanning_forest``, here of
     the maximum one (Gower, Ross), and O(V) for each threshold.
 

@@ -23,6 +23,7 @@ _MANY = 1 << 20  # rows, of edges or a result, that leave tens of megabytes behi
 
 _lock = threading.Lock()
 _inside = 0  # how many are in `kept`
+_pools: list[pa.MemoryPool] = []  # Arrow's own pool, once for each who is in `freed_at_once`
 
 
 @contextmanager
@@ -50,6 +51,24 @@ def kept() -> Iterator[None]:
                 alone = os.environ.get(_SET_BY[_MMAP], "")
                 _set({_TRIM: int(given), _MMAP: int(alone) if alone.isdecimal() else _ALONE})
         give_back()
+
+
+@contextmanager
+def freed_at_once() -> Iterator[None]:
+    """What Arrow frees inside goes back to the system: its other pools keep more than a small limit allows.
+
+    The pool is the process's, so the last of those who are inside at one time, on any thread, gives Arrow its own back.
+    """
+    with _lock:
+        _pools.append(_pools[0] if _pools else pa.default_memory_pool())
+        pa.set_memory_pool(pa.system_memory_pool())
+    try:
+        yield
+    finally:
+        with _lock:
+            own = _pools.pop()
+            if not _pools:
+                pa.set_memory_pool(own)
 
 
 def _set(options: dict[int, int]) -> None:

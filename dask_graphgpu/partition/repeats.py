@@ -66,9 +66,12 @@ class Repeats:
             self._seen = np.concatenate([self._seen, run])
         _, times = np.unique(self._seen, return_counts=True)
         once, twice = np.count_nonzero(times == 1), np.count_nonzero(times == 2)
-        if not twice or len(self._seen) < _LEAST:
-            return  # nothing that repeats was seen but hubs, or too little to tell
         seen = len(self._seen)
+        if seen < _LEAST and self._looked_at < _ENOUGH:
+            return  # too little to tell
+        if not twice:  # nothing repeats but hubs, or everything does
+            self._few = bool(once >= _REPEATED * seen)
+            return
         to_come = self._expected * seen / self._looked_at - seen
         unseen = once**2 / (2 * twice)
         different = len(times) + unseen * -np.expm1(

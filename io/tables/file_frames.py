@@ -96,12 +96,13 @@ def as_frame(table: pa.Table) -> pd.DataFrame:
     return frame
 
 
-@lru_cache(maxsize=64)
 def empty_frame(schema: pa.Schema) -> pd.DataFrame:
-    """A frame without rows in the types that Dask's own reader of Parquet declares for a schema.
+    """A frame without rows in the types that Dask's own reader of Parquet declares for a schema."""
+    return _empty_frame(schema).copy(deep=False)  # who adds a column adds it to this one
 
-    The same one for equal schemas, as nobody writes to it.
-    """
+
+@lru_cache(maxsize=64)
+def _empty_frame(schema: pa.Schema) -> pd.DataFrame:
     made = {}
     for field in schema:
         kind = field.type

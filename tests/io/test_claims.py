@@ -13,8 +13,7 @@ import pytest
 from commands import call, with_package
 
 import dask_graphgpu as dg
-from dask_graphgpu.errors import OutputError
-from dask_graphgpu.io import locks, output, replace
+from dask_graphgpu.io import locks, replace
 from dask_graphgpu.io.claims import LostRace, claimed
 from dask_graphgpu.io.output import check_destination, others_in, write_parquet
 
@@ -69,17 +68,6 @@ def test_what_is_no_race(tmp_path, way):
         path.unlink() if path.is_file() else path.rmdir()
     write_parquet(ONE, slow)
     assert value(out) == [1]
-
-
-def test_what_is_as_it_was_found_is_looked_at_once(tmp_path, monkeypatch):
-    write_parquet(ONE, tmp_path / "out")
-    found = check_destination(tmp_path / "out")
-    with monkeypatch.context() as patch:
-        patch.setattr(output.pq, "read_metadata", lambda _: pytest.fail("it is looked at again"))
-        assert check_destination(found) is found
-    (tmp_path / "out" / "notes.txt").touch()
-    with pytest.raises(OutputError, match=r"holds notes\.txt"):
-        check_destination(found)
 
 
 def test_a_claim_travels(tmp_path):

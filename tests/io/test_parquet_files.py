@@ -1,10 +1,12 @@
 """Parquet that is damaged or odd: an answer, or the package's error with the file's name."""
 
+import os
 import random
 import subprocess
 import sys
 from functools import partial
 
+import dask
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
@@ -280,6 +282,21 @@ def test_files_are_built_once_until_they_are_written_again(tmp_path, read):
     assert key() == first
     EDGES.assign(src=EDGES["dst"]).to_parquet(tmp_path / "edges.parquet")
     assert key() != first
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_files_of_one_path_on_two_filesystems_are_two_graphs(tmp_path, ranks):
+    """Also where they have one size and one time: what names a build knows where its files lie."""
+    found = []
+    for name, destination in (("one", [1, 2]), ("other", [1, 3])):
+        (tmp_path / name).mkdir()
+        frame = pd.DataFrame({"src": [0, destination[1] - 1], "dst": destination})
+        frame.to_parquet(tmp_path / name / "edges.parquet")
+        os.utime(tmp_path / name / "edges.parquet", (1e9, 1e9))
+        where = pa.fs.SubTreeFileSystem(str(tmp_path / name), pa.fs.LocalFileSystem())
+        graph = dd.read_parquet("edges.parquet", filesystem=where).graph(ranks=ranks)
+        found.append(graph.degree())
+    assert [len(frame) for frame in dask.compute(*found)] == [3, 4]
 
 
 @pytest.mark.parametrize(

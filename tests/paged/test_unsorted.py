@@ -84,6 +84,20 @@ def test_weights_are_not_read(limited):
         assert last_report().attrs["disk_bytes"] > 0
 
 
+@pytest.mark.parametrize("duplicates", ["sum", "keep", "auto"])
+def test_a_weight_that_only_some_files_have_is_not_read(limited, tmp_path, duplicates):
+    frame = many_components()
+    frame.assign(weight=1).to_parquet(tmp_path / "0.parquet", row_group_size=5000)
+    frame.to_parquet(tmp_path / "1.parquet", row_group_size=5000)
+    wanted = frame.graph(directed=False).weakly_connected_components()
+    for settings in ({}, limited):
+        with dask.config.set(settings | {"scheduler": "threads"}):
+            files = dd.read_parquet([tmp_path / "0.parquet", tmp_path / "1.parquet"])
+            graph = files.graph(weight="weight", directed=False, duplicates=duplicates)
+            found = graph.weakly_connected_components().compute()
+        pd.testing.assert_frame_equal(found, wanted, check_dtype=False)
+
+
 def test_several_files_leave_nothing_on_disk(limited, tmp_path):
     frame = many_components()
     wanted = frame.graph().weakly_connected_components()

@@ -84,17 +84,18 @@ def build(
     def edges() -> Iterator[Edges]:
         return _runs(chunks(), finder, known, known.kinds, limits.run_length, forward=forward)
 
-    what = _about(num_vertices, row_group)
+    what = f"a graph of {num_vertices:,} vertices"
     about = AboutEdges(num_vertices, known.rows, dtype, known.kinds)
     room = SortRoom(SpillFolder(limits.directories), limits, held)
     try:
-        limits.require(limits.least(held), what)
+        limits.require(limits.least(held), what, largest=row_group)
         rows, directions = on_disk(edges, about, layout, room)
     except LimitTooSmall:
         # Of all that it needs the most is told, at once.
         longest = _longest_row(edges, num_vertices, dtype, layout)
         on_sort = limits.least(held, longest * bytes_sorted(known.kinds))
-        limits.require(on_sort, f"{what} and a vertex with {longest:,} edges on one side")
+        what += f" and a vertex with {longest:,} edges on one side"
+        limits.require(on_sort, what, largest=row_group)
         raise
     ids_of = VertexIds(ids, None)
     made = PagedPartition(
@@ -123,7 +124,7 @@ def numbered(
     finder = _Finder(ids, dtype)
     row_group = max(known.largest - limits.run_length, 0) * OF_ROW
     held = finder.nbytes + num_vertices * _LINKING * dtype.itemsize // 4 + row_group
-    limits.require(limits.least(held), _about(num_vertices, row_group))
+    limits.require(limits.least(held), f"a graph of {num_vertices:,} vertices", largest=row_group)
 
     def runs() -> Iterator[Edges]:
         return _runs(chunks(), finder, known, {}, limits.run_length, forward=True)
@@ -131,14 +132,6 @@ def numbered(
     edges = UnsortedView(num_vertices, dtype, runs, finder.nbytes)
     took = {"build": time.monotonic() - began}
     return UnsortedPartition(VertexIds(ids, None), known.rows, edges, known.fault, took)
-
-
-def _about(num_vertices: int, row_group: int) -> str:
-    """What needs memory, as an error says it, and how much of it is for the largest row group, if that counts."""
-    what = f"a graph of {num_vertices:,} vertices"
-    return what + f", {row_group:,} of it for its largest row group or run of rows," * (
-        row_group > 0
-    )
 
 
 def _runs(
@@ -160,9 +153,10 @@ def _runs(
     rows = 0
     for chunk in chunks:
         rows += len(chunk)
+        found = finder.of(chunk.names)
         for lo in range(0, len(chunk), length):
             run = slice(lo, lo + length)
-            ends = finder.dense(chunk.names, chunk.source[run], chunk.destination[run])
+            ends = found(chunk.source[run], chunk.destination[run])
             columns = {
                 name: chunk.columns[name][run].astype(kind, copy=False)
                 for name, kind in kinds.items()
@@ -298,11 +292,11 @@ class _Known:
     def finish(self) -> list[pa.Array]:
         if not self._tables:
             raise NoVertices
-        self._unite()
+        self._unite(so_far=False)
         assert self._tables[0].table is not None
         return list(self._tables[0].table)
 
-    def _unite(self) -> None:
+    def _unite(self, *, so_far: bool = True) -> None:
         kinds = [names.types for names in self._tables]
         types = tuple(
             common_type(list(each), "the partitions") for each in zip(*kinds, strict=True)
@@ -318,8 +312,8 @@ class _Known:
         size = len(columns[0])
         self._limits.require(
             3 * sum(column.nbytes for column in columns) + size * self._vertex,
-            f"a graph of at least {size:,} vertices",
-            so_far=True,
+            f"a graph of {'at least ' * so_far}{size:,} vertices",
+            so_far=so_far,
         )
         self._tables = [Names(types, size, table=tuple(columns))]
         self._united, self._pending = size, 0
@@ -346,32 +340,44 @@ class _Finder:
         base = 0 if self._base is None else self._base.nbytes
         return base + sum(int(column.nbytes) for column in self._ids)
 
-    def dense(self, names: Names, *codes: np.ndarray) -> list[np.ndarray]:
-        """Dense ids of some codes.
+    def of(self, names: Names) -> Callable[..., list[np.ndarray]]:
+        """What gives dense ids of arrays of codes into some names.
 
         Raises
         ------
         InvalidEdges
-            One of them is of no id that is known.
+            An id is not known; what is given raises it, too.
         """
-        if self._base is not None and names.first is not None:
-            start = names.first - self._first
-            window = self._base[max(start, 0) : max(start + names.size, 0)]
-            # The ends of a chunk's range occur in it.
-            if start < 0 or len(window) < names.size:
-                raise _other_rows(_NEW_IDS)
-            found = [window.take(code) for code in codes]
-            if any(len(each) and each.max() >= len(self._ids[0]) for each in found):
-                raise _other_rows(_NEW_IDS)
-            return found
-        names, wanted = names.as_table(codes)
+        if names.first is None:
+            return self._in_table(names)
+        if self._base is None:
+            return lambda *codes: self._few(names, *codes)
+        start = names.first - self._first
+        window = self._base[max(start, 0) : max(start + names.size, 0)]
+        # The ends of a chunk's range occur in it.
+        if start < 0 or len(window) < names.size:
+            raise _other_rows(_NEW_IDS)
+        return lambda *codes: self._known(window, codes)
+
+    def _in_table(self, names: Names) -> Callable[..., list[np.ndarray]]:
         names = _cast(names, self._types)
         assert names.table is not None
         rows, known = self._vertices.find_rows(names.table)
         if not known.all():
             raise _other_rows(_NEW_IDS)
         table = rows.astype(self._dtype)
-        return [table.take(code) for code in wanted]
+        return lambda *codes: [table.take(code) for code in codes]
+
+    def _few(self, names: Names, *codes: np.ndarray) -> list[np.ndarray]:
+        """Dense ids of codes into a range, of which only those that occur are looked up."""
+        named, codes_in = names.as_table(codes)
+        return self._in_table(named)(*codes_in)
+
+    def _known(self, window: np.ndarray, codes: Sequence[np.ndarray]) -> list[np.ndarray]:
+        found = [window.take(code) for code in codes]
+        if any(len(each) and each.max() >= len(self._ids[0]) for each in found):
+            raise _other_rows(_NEW_IDS)
+        return found
 
 
 def _offsets(values: np.ndarray, first: int) -> np.ndarray:
@@ -393,7 +399,7 @@ def _values(vertices: list[VertexChunk], finder: _Finder, num_vertices: int) -> 
     """Columns of the vertices frame, whose rows are codes into tables of dense ids."""
     tables, chunks = [], []
     for chunk in vertices:
-        (rows,) = finder.dense(chunk.names, chunk.vertex)
+        (rows,) = finder.of(chunk.names)(chunk.vertex)
         chunks.append(replace(chunk, vertex=np.arange(len(rows), dtype=np.uint32)))
         tables.append(rows)
     return vertex_columns(chunks, tables, num_vertices)

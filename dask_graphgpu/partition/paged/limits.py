@@ -80,21 +80,24 @@ class Limits:
         """The smallest memory of which `work` gives so much."""
         return -(-(held + 2 * work) * _DEALT // (_DEALT - 1))
 
-    def require(self, needed: int, what: str, *, so_far: bool = False) -> None:
+    def require(self, needed: int, what: str, *, so_far: bool = False, largest: int = 0) -> None:
         """Raise LimitTooSmall where so many bytes are not allowed; ``so_far`` : and it may be more that is needed.
 
-        Where the graph can be built in memory with less, that is said to be needed.
+        ``largest`` : how many of these are for the largest row group or run of rows. Where the graph can be built in
+        memory with less, that is said to be needed.
         """
         if needed <= self.memory:
             return
         enough = self.enough
         if enough is not None and needed >= enough:
-            needed, so_far = enough, False
+            needed, so_far, largest = enough, False, 0
         surely = (
             f", or to {enough:,}, which is enough: not all ids are read yet"
             if so_far and enough is not None
             else ""
         )
+        if largest > 0:
+            what += f", {largest:,} of it for its largest row group or run of rows,"
         raise LimitTooSmall(
             f"{what} needs {needed:,} bytes of memory, and graphgpu.host-memory-limit is "
             f"{self.memory:,}: edges go to disk, what belongs to vertices does not; set it to "

@@ -192,3 +192,12 @@ def test_a_hub_is_one_string_that_repeats(distinct, few):
     for lo in range(0, len(source), 5000):
         found = known.are_few(source[lo : lo + 5000], destination[lo : lo + 5000])
     assert found is few
+
+
+@pytest.mark.parametrize("distinct", [1, 50, 500])
+def test_few_strings_in_many_rows_repeat_much(distinct):
+    source, destination = pairs(400_000, distinct)
+    known = Repeats(1 << 23)
+    for lo in range(0, len(source), 8192):
+        found = known.are_few(source[lo : lo + 8192], destination[lo : lo + 8192])
+    assert found is False
