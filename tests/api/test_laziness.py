@@ -132,12 +132,24 @@ def test_files_that_changed_since_are_read_again(folder):
     "how",
     [{"scheduler": "sync"}, {"scheduler": "threads", "num_workers": 1}, {"scheduler": "threads"}],
 )
-def test_results_computed_together_share_the_partition(how, folder, builds, columns_read):
+@pytest.mark.parametrize(
+    ("names", "reads"),
+    [
+        (("bfs", "bfs predecessor", "degree", "core_number"), 1),
+        (
+            ("bfs", "wcc", "core_number", "wcc"),
+            2,
+        ),  # components need no rows, and share a list of edges
+    ],
+)
+def test_results_computed_together_share_the_partition(
+    how, names, reads, folder, builds, columns_read
+):
     graph = dd.read_parquet(folder).graph()
-    results = [CALLS[name](graph) for name in ("bfs", "bfs predecessor", "wcc", "core_number")]
+    results = [CALLS[name](graph) for name in names]
     together = dask.compute(*results, **how)
     assert len(builds) == 1
-    assert len(columns_read) == 3
+    assert len(columns_read) == 3 * reads
     for frame, result in zip(together, results, strict=True):
         pd.testing.assert_frame_equal(frame, result.compute())
 
