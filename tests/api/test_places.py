@@ -138,4 +138,6 @@ def test_on_disk(directed, far, tmp_path):
         assert_same(call, saved[(number + turn) % len(saved)], ends, wanted, name)
         with dask.config.set(limited):
             assert_same(call, graph, ends, wanted, name)
-            assert (dg.last_report().attrs["disk_bytes"] > 0) is (name != "components")  # need no rows
+            assert (dg.last_report().attrs["disk_bytes"] > 0) is (
+                name != "components"
+            )  # need no rows
