@@ -127,17 +127,6 @@ def is_inside(inside, v):
 
 
 @jit
-def mark_members(lo, hi, parent, root, inside):
-    """Set the bits of the vertices of a block whose parent is ``root``; ``lo`` is a multiple of 64."""
-    for word in range(np.uint64(lo) >> _SIX, (np.uint64(hi) + _LAST) >> _SIX):
-        first = word << _SIX
-        bits = np.uint64(0)
-        for v in range(first, min(first + _LAST + _ONE, np.uint64(hi))):
-            bits |= np.uint64(atomic_load(parent, v) == root) << (v - first)
-        inside[word] = bits
-
-
-@jit
 def smallest_rank(lo, hi, parent, rank, best):
     """``best[r]`` = the smallest rank in the tree of root r; `best` starts with each vertex's own rank."""
     for v in range(lo, hi):

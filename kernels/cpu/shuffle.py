@@ -21,13 +21,6 @@ _SIX, _LOW = np.uint64(6), np.uint64(63)
 
 
 @jit
-def mark(lo, hi, codes, present):
-    """Note which codes occur; threads may write side by side, as all write the same."""
-    for i in range(lo, hi):
-        present[codes[i]] = True
-
-
-@jit
 def count(lo, hi, codes, table, counts):
     """Add to ``counts[table[c]]`` how often code c stands in ``codes[lo:hi]``."""
     for i in range(lo, hi):

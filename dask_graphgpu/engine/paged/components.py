@@ -55,7 +55,7 @@ def components(view: View | UnsortedView, report: Report) -> np.ndarray:
             for_blocks(kernels.components.compress, even_blocks(n), parent)
             found = np.empty_like(inside[0])
             root, blocks = largest_tree(parent), even_blocks(n, multiple=64)
-            for_blocks(kernels.components.mark_members, blocks, parent, root, found)
+            for_blocks(kernels.components.mark_inside, blocks, parent[:0], parent, root, found)
             inside[0] = found
 
     window = Window({"neighbours": rows.arrays["neighbours"]})

@@ -108,10 +108,9 @@ class _Labels:
 
     def _labels(self, numbers: np.ndarray, label: np.ndarray | None = None) -> np.ndarray:
         """Labels of numbers, those of lower homes as they are; ``label`` : of own vertices, default: `of_own`."""
-        label, first = (
-            self.of_own if label is None else label,
-            numbers.dtype.type(self._homes.first),
-        )
+        if label is None:
+            label = self.of_own
+        first = numbers.dtype.type(self._homes.first)
         if not first:
             return label.take(numbers)
         here = np.flatnonzero(numbers >= first)

@@ -67,9 +67,8 @@ class RankEdgeList:
         self.numbers = ids.places.own
         self.num_owned = len(self.numbers)
         self.border = _no_border(ids.homes)
-        self.took: dict[
-            str, float
-        ] = {}  # seconds to "read" what this rank has read, and to "build"
+        # Seconds to "read" what this rank has read, and to "build".
+        self.took: dict[str, float] = {}
         self.made: dict[Any, Any] = {}  # things on demand, of which others know
 
     @property

@@ -151,7 +151,7 @@ def _number_range(
             passes.mark(codes_of_end, present[run.codes.window])
     for row in rows:
         window = present[row.codes.window]
-        for_blocks(kernels.shuffle.mark, even_blocks(len(row.vertex)), row.vertex, window)
+        for_blocks(kernels.csr.mark, even_blocks(len(row.vertex)), row.vertex, window)
     cuts = [size * h // ranks.size for h in range(ranks.size + 1)]
     here, *others = ranks.all_to_all([np.packbits(present[lo:hi]) for lo, hi in pairwise(cuts)])
     here = here.copy()

@@ -31,7 +31,7 @@ class OnHost:
 
     def mark(self, codes: Any, present: np.ndarray) -> None:
         """Note in ``present`` which codes occur."""
-        for_blocks(kernels.shuffle.mark, even_blocks(len(codes)), codes, present)
+        for_blocks(kernels.csr.mark, even_blocks(len(codes)), codes, present)
 
     def count(
         self, runs: Sequence[EdgeRun], tables: Sequence[np.ndarray], size: int, dtype: np.dtype[Any]
