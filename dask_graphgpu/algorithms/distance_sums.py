@@ -14,6 +14,7 @@ import numpy as np
 from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.algorithms.traversal import each_hops, each_length
 from dask_graphgpu.partition.chunk import to_host
+from dask_graphgpu.partition.device.elements import converted, row_sums
 
 NUMBER = 5
 
@@ -72,4 +73,6 @@ def _moments(distance: Any, reached: Any, axis: int) -> Any:
     with np.errstate(over="ignore"):  # squares and inverses of extreme weights are infinite
         inverse = np.where(d == 0, 0.0, 1 / np.where(d == 0, 1.0, d))
         found = (reached, d, d * d, inverse, inverse * inverse)
-    return np.stack([part.sum(axis=axis, dtype=np.float64) for part in found], axis=1)
+    if axis:
+        return np.stack([row_sums(converted(part, np.float64)) for part in found], axis=1)
+    return np.stack([part.sum(axis=0, dtype=np.float64) for part in found], axis=1)

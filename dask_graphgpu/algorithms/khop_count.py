@@ -19,6 +19,7 @@ from dask_graphgpu.algorithms.traversal import each_hops
 from dask_graphgpu.arguments import check_whole
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
+from dask_graphgpu.partition.device.elements import row_sums
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ class KhopCount(Algorithm):
         first = 0
         for _, reached in each_hops(run, sources, int(self.k), None):
             some = sources[first : first + len(reached)].astype(np.intp)
-            found = reached[:, own].sum(axis=1)
+            found = row_sums(reached[:, own])
             if run.ranks is not None:
                 found = np.sum(run.ranks.all_gather(np.asarray(found)), axis=0)
             count[some] = found - 1

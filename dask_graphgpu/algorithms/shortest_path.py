@@ -23,6 +23,7 @@ from dask_graphgpu.errors import NoPath
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.partition import rowwise
+from dask_graphgpu.partition.device.masks import any_true
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ class ShortestPath(PathLengths, Resumable):
         else:
             distance, reached = hops(run, source, None, targets)
         here = reached[run.rows_of(np.array([target]))[0]]
-        if not (here.any() if run.ranks is None else run.ranks.max(bool(here.any()))):
+        if not (any_true(here) if run.ranks is None else run.ranks.max(any_true(here))):
             raise self._no_path()
         before = run.engine.predecessors(
             run.view, source, distance, reached, hops=not weighted, report=run.report

@@ -17,6 +17,7 @@ from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.errors import IntegerOverflow
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
+from dask_graphgpu.partition.device.masks import count_true
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ def _added(a: Any, b: Any) -> Any:
     """Their sum, of none below 0. Raises IntegerOverflow where one does not fit."""
     with np.errstate(over="ignore"):  # of floats it is infinite then
         total = a + b
-    if total.dtype.kind != "f" and (bad := int((total < 0).sum())):
+    if total.dtype.kind != "f" and (bad := count_true(total < 0)):
         raise IntegerOverflow(
             f"the summed weights of a vertex's edges do not fit int64 ({bad} times); give the weights "
             "as float64"

@@ -14,7 +14,7 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
-from dask_graphgpu.partition.device.elements import alike, gathered, scattered
+from dask_graphgpu.partition.device.elements import alike, copied, gathered, scattered
 from dask_graphgpu.partition.device.masks import all_true, any_true
 
 
@@ -110,7 +110,7 @@ def leiden(
     for k in range(iterations):
         refines = k > 0 or start is None
         before = labels
-        labels, parts = _leiden_once(moves, labels.copy(), fixed, refines, finer is not None)
+        labels, parts = _leiden_once(moves, copied(labels), fixed, refines, finer is not None)
         if refines and all_true(alike(labels, before)):
             break
     if finer is not None:

@@ -13,6 +13,7 @@ import numpy as np
 from dask_graphgpu.engine.whole_edges import check_number, everywhere
 from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.exchange.ranks import Ranks
+from dask_graphgpu.partition.device.elements import counted_up, first_not_below
 from dask_graphgpu.report import Report
 
 _HALF, _LOW = np.uint64(32), np.uint64(2**32 - 1)
@@ -97,7 +98,7 @@ class Core:
         out_ends, in_ends = destination.astype(np.uint32), source[into].astype(np.uint32)
         return cls(
             members, _offsets(xp, len(members), source), out_ends, out_ends,
-            _offsets(xp, len(members), destination), in_ends, in_ends, in_ends, in_ends,
+            _offsets(xp, len(members), destination[into]), in_ends, in_ends, in_ends, in_ends,
             out_ends[:0], None,
         )  # fmt: skip
 
@@ -120,13 +121,13 @@ class Core:
         by_key = {}
         for name, row, end in (("out", source, destination), ("in", destination, source)):
             order = xp.argsort((row << _HALF) | keys)
-            by_key[name] = end[order].astype(np.uint32), keys[order].astype(np.uint32)
+            offsets = _offsets(xp, len(members), row[order])
+            by_key[name] = offsets, end[order].astype(np.uint32), keys[order].astype(np.uint32)
         order = xp.argsort(keys, kind="stable")
         order = order[xp.argsort(((destination << _HALF) | source)[order], kind="stable")]
         near_ends, near_keys = source[order].astype(np.uint32), keys[order].astype(np.uint32)
         return cls(
-            members, _offsets(xp, len(members), source), *by_key["out"],
-            _offsets(xp, len(members), destination), *by_key["in"], near_ends, near_keys, last, times,
+            members, *by_key["out"], *by_key["in"], near_ends, near_keys, last, times,
         )  # fmt: skip
 
     def share(self, ranks: Ranks) -> tuple[int, int]:
@@ -212,10 +213,8 @@ def _as_rows(xp: ModuleType, core: Core, vertices: Any, keys: Any, first: int) -
 
 
 def _offsets(xp: ModuleType, number: int, rows: Any) -> Any:
-    """Where rows begin that edges are in."""
-    made = xp.zeros(number + 1, np.int64)
-    made[1:] = xp.cumsum(xp.bincount(rows.astype(np.int64), minlength=number))
-    return made
+    """Where rows begin, of the row of each edge in ascending order."""
+    return first_not_below(rows, counted_up(xp, number + 1, np.uint64), np.int64)
 
 
 def _wide(times: Any) -> Any:

@@ -233,6 +233,11 @@ def filled(xp: Any, n: int, value: Any, dtype: Any) -> Any:
     return out
 
 
+def copied(values: Any) -> Any:
+    """A copy of contiguous values; CuPy's own compiles a kernel for it."""
+    return values.copy() if isinstance(values, np.ndarray) else _one_behind_another([values])
+
+
 def fill(to: Any, value: Any) -> None:
     """``to[:] = value``."""
     _array("fill", to.size, _bits(value, to.dtype), to.size, column(to))
@@ -291,8 +296,10 @@ def joined(parts: Sequence[Any], dtype: Any) -> Any:
 
 def concatenated(parts: Sequence[Any]) -> Any:
     """Arrays of one type, one behind another; the array itself where there is one."""
-    if len(parts) == 1:
-        return parts[0]
+    return parts[0] if len(parts) == 1 else _one_behind_another(parts)
+
+
+def _one_behind_another(parts: Sequence[Any]) -> Any:
     bits = np.dtype(f"u{parts[0].dtype.itemsize}")
     return joined([part.view(bits) for part in parts], bits).view(parts[0].dtype)
 
@@ -352,3 +359,13 @@ def sums(values: Any, ends: Any) -> Any:
     else:
         _array("sum_integers", n * 32, given, _sign(values.dtype), cuts, n, out)
     return out
+
+
+def row_sums(values: Any) -> Any:
+    """The sum of each row of a matrix, int64 or float64; of NumPy arrays as well."""
+    real = values.dtype.kind == "f"
+    if isinstance(values, np.ndarray):
+        return values.sum(axis=1, dtype=np.float64 if real else np.int64)
+    rows, columns = values.shape
+    ends = module_of(values).asarray(np.arange(rows + 1) * columns)
+    return sums(values.reshape(-1), ends)
