@@ -14,6 +14,7 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
+from dask_graphgpu.partition.device.arrays import count
 from dask_graphgpu.partition.device.elements import alike, copied, gathered, scattered
 from dask_graphgpu.partition.device.masks import all_true, any_true
 
@@ -146,7 +147,7 @@ def smaller(moves: Moves, labels: Any, max_size: int, find: Callable[[Moves], An
     labels = moves.named(labels)
     while True:
         place = labels.astype(np.intp, copy=False)
-        large = np.bincount(place, minlength=len(place)) > max_size
+        large = count(place, len(place)) > max_size
         if not any_true(large):
             return steps
         moves = moves.within(labels, large)

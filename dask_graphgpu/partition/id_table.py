@@ -16,11 +16,11 @@ from dask_graphgpu.partition.string_entries import EntryRoom, buffers
 from dask_graphgpu.partition.string_order import ascending
 
 _AT_ONCE = 1 << 17  # strings that are dealt to the shards together: they stay in the caches
+_MOST_AT_ONCE = 1 << 19  # with many threads
 _FEW_AT_ONCE = 1 << 13  # and as few at least, where threads share them
 _SHARD = 1 << 15  # strings that are worth a shard
 _SHARDS = 4  # of a thread
 _MOST_SHARDS = 64
-_EIGHTS = np.arange(0, 8 * _AT_ONCE + 1, 8)  # where strings of eight bytes start
 _SIGN = np.uint64(1 << 63)
 _FEW_INTEGERS = 1 << 17  # that are sorted
 
@@ -91,6 +91,7 @@ class IdTable:
         self._room = room
         self._shards = [_Shard(room, slots, s) for s in range(1 << self._bits)]
         self._next = 0
+        self._at_once = _at_once(expected)
         self._spare: list[Any] = []  # arrays to deal strings in, which threads use again
 
     def codes(self, ids: pa.Array) -> np.ndarray:
@@ -106,9 +107,9 @@ class IdTable:
             known = self.codes(ids.dictionary.filter(pa.array(used)))
             return known.take(place).take(indices) if len(indices) else known
         codes = np.empty(len(ids), np.uint32)
-        cuts = np.append(np.arange(0, len(ids), _AT_ONCE), len(ids))
         if not len(ids):
             return codes
+        cuts = np.append(np.arange(0, len(ids), self._at_once), len(ids))
         if pa.types.is_integer(ids.type):
             for_blocks(self._enter_integers, cuts, np.asarray(ids), codes)
         else:
@@ -119,21 +120,23 @@ class IdTable:
         """`codes` of strings that lie one after the other in ``text``, uint8: where each starts, and the last ends."""
         codes = np.empty(len(offsets) - 1, np.uint32)
         if len(codes):
-            at_once = min(_AT_ONCE, max(-(-len(codes) // num_threads()), _FEW_AT_ONCE))
+            at_once = min(self._at_once, max(-(-len(codes) // num_threads()), _FEW_AT_ONCE))
             cuts = np.append(np.arange(0, len(codes), at_once), len(codes))
             for_blocks(self._enter, cuts, offsets, text.ctypes.data, codes)
         return codes
 
     def _enter_integers(self, lo: int, hi: int, values: np.ndarray, codes: np.ndarray) -> None:
         text = _sortable(values[lo:hi]).byteswap()
-        self._enter(0, hi - lo, _EIGHTS, text.ctypes.data, codes[lo:hi])
+        starts = np.arange(0, 8 * (hi - lo) + 1, 8)
+        self._enter(0, hi - lo, starts, text.ctypes.data, codes[lo:hi])
 
     def _enter(self, lo: int, hi: int, offsets: np.ndarray, data: int, codes: np.ndarray) -> None:
         shards = len(self._shards)
         try:
             room = self._spare.pop()
         except IndexError:
-            room = np.empty((2, _AT_ONCE), np.uint64), np.empty(_AT_ONCE, np.uint32)
+            size = self._at_once
+            room = np.empty((2, size), np.uint64), np.empty(size, np.uint32)
         (hashes, dealt), order = room
         bounds = np.empty(shards + 1, np.int64)
         shift = np.uint64(64 - self._bits)
@@ -174,6 +177,17 @@ class IdTable:
         if not pa.types.is_unsigned_integer(self.kind):
             values = (values ^ _SIGN).view(np.int64)
         return pa.array(values).cast(self.kind)
+
+
+def _at_once(expected: int) -> int:
+    """How many strings are dealt to the shards together.
+
+    Each shard of them is a call from Python, for which threads wait for one another: with more than four threads those
+    calls are fewer and longer, as long as each thread has several turns.
+    """
+    threads = num_threads()
+    most = min(_AT_ONCE * max(threads // 4, 1), _MOST_AT_ONCE)
+    return min(max(expected // (4 * threads), _AT_ONCE), most)
 
 
 def _sortable(values: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from small_graphs import on_threads
 
 from dask_graphgpu.errors import InvalidEdges
+from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.kernels.cpu.threads import for_blocks
 from dask_graphgpu.partition import id_table, string_entries, string_order
 from dask_graphgpu.partition.string_entries import taken
@@ -114,6 +115,27 @@ def test_threads_bring_arrays_to_one_table(bits, monkeypatch):
     assert ids.to_pylist() == sorted({text for each in arrays for text in each.to_pylist()})
     for array, code in zip(arrays, codes, strict=True):
         assert ids.take(pa.array(code)).to_pylist() == array.to_pylist()
+
+
+@pytest.mark.parametrize("kind", [pa.large_string(), pa.int64()])
+@pytest.mark.parametrize(("threads", "batches"), [(2, 3), (8, 2), (16, 1)])
+def test_many_threads_take_larger_batches(kind, threads, batches, monkeypatch):
+    """Each shard of a batch is a call that they wait for one another for."""
+    deal, dealt = kernels.string_table.deal, []
+
+    def counted(*arguments):
+        dealt.append(arguments[:2])
+        deal(*arguments)
+
+    monkeypatch.setattr(kernels.string_table, "deal", counted)
+    values = np.random.default_rng(2).integers(-(10**6), 10**6, 300_000)
+    given = pa.array(values).cast(kind)
+    with on_threads(threads):
+        table = id_table.IdTable(1 << 26, kind)
+        codes = [table.codes(given)]
+        ids = table.distinct(codes)
+    assert len(dealt) == batches
+    assert ids.take(pa.array(codes[0])).equals(given)
 
 
 def test_strings_of_a_dictionary_that_stand_in_no_row():
