@@ -28,12 +28,12 @@ from typing import Any
 import jobs
 
 PHASES = {
-    "reading": ("dask_graphgpu.ingest", "read_parquet_edges"),
-    "ordering ids": ("dask_graphgpu.partition.id_table", "IdTable.distinct"),
-    "rows": ("dask_graphgpu.ingest", "build"),
-    "method": ("dask_graphgpu.execute", "execute"),
-    "writing": ("dask_graphgpu.io.output", "_write_partition"),
-    "syncing": ("dask_graphgpu.io.replace", "_sync_tree"),
+    "reading": ["ingest read_parquet_edges"],
+    "ordering ids": ["partition.id_table IdTable.distinct"],
+    "building": ["ingest build", "ingest build_edge_list"],
+    "method": ["execute execute"],
+    "writing": ["io.output _write_partition"],
+    "syncing": ["io.replace _sync_tree"],
 }
 
 
@@ -52,10 +52,13 @@ def watch() -> list[tuple[float, float, str]]:
 
         return watched
 
-    for phase, (module, name) in PHASES.items():
-        *owners, last = name.split(".")
-        owner = functools.reduce(getattr, owners, importlib.import_module(module))
-        setattr(owner, last, timed(phase, getattr(owner, last)))
+    for phase, functions in PHASES.items():
+        for function in functions:
+            module, name = function.split()
+            *owners, last = name.split(".")
+            owner = importlib.import_module(f"dask_graphgpu.{module}")
+            owner = functools.reduce(getattr, owners, owner)
+            setattr(owner, last, timed(phase, getattr(owner, last)))
     return spans
 
 
