@@ -280,6 +280,7 @@ class _Kept:
     reads: tuple[str, ...] = field(default=(), kw_only=True)
     token: str = field(default_factory=lambda: uuid4().hex, kw_only=True)
     state: str = field(default="persisted", kw_only=True)
+    partitioner = "balanced"  # it is spread already
 
     @cached_property
     def lazy(self) -> bool:
