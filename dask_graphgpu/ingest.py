@@ -138,8 +138,9 @@ def ingest(
         return _lazily(_to_pages, *given) if lazy else built(_to_pages, *given)
     kind = _Kind.of(schema.on_device)
     if found is not None:
-        given = found, edges, schema, carried, vertex_chunks, layout, needs.form
-        return _lazily(_from_parquet, *given)
+        return _lazily(
+            _from_parquet, found, edges, schema, carried, vertex_chunks, layout, needs.form
+        )
     chunks = chunks_of(edges, lazy, kind.read_edges, schema, carried)
     build_of = _lazily if lazy else built
     if schema.on_device:

@@ -49,6 +49,10 @@ class Input(Protocol):
         """How the partition is, or is to be, built."""
 
     @property
+    def partitioner(self) -> str | Callable[..., Any]:
+        """How ranks share its vertices."""
+
+    @property
     def lazy(self) -> bool:
         """Whether anything of it is Dask's."""
 

@@ -56,7 +56,7 @@ class Algorithm(ABC):
 
     @property
     def edge_form(self) -> Form:
-        """The form of edges that is enough on the host: "rows", "unsorted" ones, or a "list"; see `partition.layout`."""
+        """The form of edges that is enough on the host: "rows", "unsorted" ones or a "list"; see `partition.layout`."""
         return "rows"
 
     def engine_functions(self) -> tuple[str, ...]:

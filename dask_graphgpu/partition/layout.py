@@ -40,7 +40,6 @@ def form_of(
 ) -> Form:
     """In which form the edges of one call are built; pages on disk and ranks have sorted rows for unsorted ones.
 
-
     Parameters
     ----------
     enough : Form
