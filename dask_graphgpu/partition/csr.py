@@ -108,7 +108,7 @@ def from_coo(
     Cost: each edge is moved about five times, four of them in the cache; once where the edges come in
     order, or nearly so (`placed`). Extra memory is a key an edge (4 bytes while there are fewer than
     some million vertices, else 8); what the edges carry goes before their keys come, and they before
-    rows do. Of edges nearly in order it is 4 bytes an edge at most, and they go when the rows are there.
+    rows do. Of edges nearly in order it is 4 bytes an entry at most, and they go when the rows are there.
 
     Parameters
     ----------
