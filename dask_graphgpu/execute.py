@@ -43,6 +43,7 @@ from dask_graphgpu.partition.device import memory
 from dask_graphgpu.partition.edge_list import EdgeList
 from dask_graphgpu.partition.empty import EmptyPartition
 from dask_graphgpu.partition.host_memory import give_back
+from dask_graphgpu.partition.layout import Form, form_of
 from dask_graphgpu.partition.partition import Partition
 from dask_graphgpu.partition.result_rows import bounds_of
 from dask_graphgpu.partition.view import View
@@ -58,12 +59,12 @@ def call(
     return at_once(graph, engine, _call, algorithm, graph, engine, keeping)
 
 
-_ON_HOST = ("auto", "cpu")  # engines whose compiled code Ctrl-C does not reach
+_COMPILED = ("auto", "cpu")  # engines whose code on the host Ctrl-C does not reach
 
 
 def at_once(graph: Input, engine: str, function: Callable[..., T], *arguments: Any) -> T:
     """What a function makes of a graph; where the CPU engine does it now, Ctrl-C ends it at once."""
-    if graph.lazy or engine not in _ON_HOST or graph.schema.on_device:
+    if graph.lazy or engine not in _COMPILED or graph.schema.on_device:
         return function(*arguments)
     return interruptible(function, *arguments)
 
@@ -129,7 +130,20 @@ def needs_of(algorithm: Algorithm, graph: Input, engine: str = "auto") -> Needs:
         tells_apart=_counts_rows(algorithm, graph, graph.schema),
         judged=_judges_weights(algorithm, graph),
         absent=_hidden_weight(algorithm, graph),
-        rows=algorithm.reads_rows or engine not in _ON_HOST,
+        form=_form(algorithm, graph, engine),
+    )
+
+
+def _form(algorithm: Algorithm, graph: Input, engine: str) -> Form:
+    schema = graph.schema
+    return form_of(
+        algorithm.edge_form,
+        graph.layout,
+        engine=engine,
+        on_device=schema.on_device,
+        partitioner=graph.partitioner,
+        rule=algorithm.rule,
+        weight=schema.weight_kind if algorithm.reads_weight(schema) else None,
     )
 
 
@@ -145,7 +159,7 @@ def _counts_rows(algorithm: Algorithm, graph: Input, schema: EdgeSchema) -> bool
     """Whether it matters how many edges repeated rows of an undirected graph are."""
     chosen = algorithm.rule if graph.layout.duplicates == "auto" else graph.layout.duplicates
     weighted, directed = schema.weight is not None, schema.directed
-    return algorithm.reads_rows and weighted and not directed and chosen in ("sum", "keep")
+    return algorithm.edge_form != "list" and weighted and not directed and chosen in ("sum", "keep")
 
 
 def _judges_weights(algorithm: Algorithm, graph: Input) -> bool:

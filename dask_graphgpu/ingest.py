@@ -24,7 +24,7 @@ from dask_graphgpu.partition.edge_list import EdgeList
 from dask_graphgpu.partition.empty import built
 from dask_graphgpu.partition.host_memory import freed_at_once, give_back
 from dask_graphgpu.partition.id_table import IdTable
-from dask_graphgpu.partition.layout import Layout
+from dask_graphgpu.partition.layout import Form, Layout
 from dask_graphgpu.partition.paged import limits as paged_limits
 from dask_graphgpu.partition.paged.limits import Limits
 from dask_graphgpu.partition.partition import Partition
@@ -44,7 +44,7 @@ class Needs:
     directions are one undirected edge where their weights are the same, and else two; see `undirected.settle`.
     ``judged`` : whether something is made of weights that are carried, which are to be finite and not negative.
     ``absent`` : a column that the frame has not, and would be read if it had: no file of it has it then.
-    ``rows`` : whether the method reads rows of neighbours; else edges in any order are enough.
+    ``form`` : in which form the edges are built for one call; a graph that is kept has rows.
     """
 
     weight: bool = False
@@ -54,7 +54,7 @@ class Needs:
     tells_apart: bool = False
     judged: bool = False
     absent: str | None = None
-    rows: bool = True
+    form: Form = "rows"
 
     @property
     def carried(self) -> tuple[str, ...]:
@@ -134,17 +134,18 @@ def ingest(
     found = pieces_of(frame, schema, needs)
     edges = edge_frame(frame, schema, needs) if found is None else columns_read(schema, needs)
     if limits is not None:
-        given = found, edges, schema, carried, vertex_chunks, layout, limits, needs.rows
+        given = found, edges, schema, carried, vertex_chunks, layout, limits, needs.form
         return _lazily(_to_pages, *given) if lazy else built(_to_pages, *given)
     kind = _Kind.of(schema.on_device)
-    to_list = not (needs.rows or layout.layered)
     if found is not None:
-        return _lazily(_from_parquet, found, edges, schema, carried, vertex_chunks, layout, to_list)
+        return _lazily(
+            _from_parquet, found, edges, schema, carried, vertex_chunks, layout, needs.form
+        )
     chunks = chunks_of(edges, lazy, kind.read_edges, schema, carried)
     build_of = _lazily if lazy else built
-    if to_list:
-        return build_of(build_edge_list, chunks, vertex_chunks)
-    return build_of(kind.build, chunks, vertex_chunks, layout)
+    if schema.on_device:
+        return build_of(kind.build, chunks, vertex_chunks, layout)
+    return build_of(_in_form, chunks, vertex_chunks, layout, needs.form)
 
 
 def _lazily(build: Callable[..., Any], *arguments: Any) -> Any:
@@ -206,15 +207,24 @@ def _from_parquet(
     carried: tuple[str, ...],
     vertices: list[VertexChunk],
     layout: Layout,
-    to_list: bool,
+    form: Form,
 ) -> Partition | EdgeList:
-    """Read files on the threads and build the partition, or ``to_list`` what stands for it without rows.
+    """Read files on the threads and build the partition, or the list of edges that stands for it.
 
     One task, so that codes are dropped as soon as they are in rows: Dask would hold what other
     tasks give until this one has ended.
     """
     chunks = read_parquet_edges(found, columns, schema, carried)
-    return build_edge_list(chunks, vertices) if to_list else build(chunks, vertices, layout)
+    return _in_form(chunks, vertices, layout, form)
+
+
+def _in_form(
+    chunks: list[EdgeChunk], vertices: Sequence[VertexChunk], layout: Layout, form: Form
+) -> Partition | EdgeList:
+    """What is built in host memory of chunks."""
+    if form == "list":
+        return build_edge_list(chunks, vertices)
+    return build(chunks, vertices, layout, form)
 
 
 def beyond_memory(frame: Any, schema: EdgeSchema, layout: Layout, needs: Needs) -> Limits | None:
@@ -261,7 +271,7 @@ def _to_pages(
     vertices: list[VertexChunk],
     layout: Layout,
     limits: Limits,
-    rows: bool,
+    form: Form,
 ) -> Any:
     """Build the partition on disk, of Parquet files (``whole`` has the columns) or a pandas frame."""
     from dask_graphgpu.partition.paged import build as paged
@@ -280,7 +290,8 @@ def _to_pages(
                     give_back()
 
     with freed_at_once():
-        return (paged.build if rows else paged.numbered)(chunks, vertices, layout, limits)
+        build_of = paged.numbered if form == "list" else paged.build
+        return build_of(chunks, vertices, layout, limits)
 
 
 def _strings(schema: EdgeSchema) -> list[str]:

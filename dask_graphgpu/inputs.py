@@ -49,6 +49,10 @@ class Input(Protocol):
         """How the partition is, or is to be, built."""
 
     @property
+    def partitioner(self) -> str | Callable[..., Any]:
+        """How ranks share its vertices."""
+
+    @property
     def lazy(self) -> bool:
         """Whether anything of it is Dask's."""
 
@@ -280,6 +284,7 @@ class _Kept:
     reads: tuple[str, ...] = field(default=(), kw_only=True)
     token: str = field(default_factory=lambda: uuid4().hex, kw_only=True)
     state: str = field(default="persisted", kw_only=True)
+    partitioner = "balanced"  # it is spread already
 
     @cached_property
     def lazy(self) -> bool:

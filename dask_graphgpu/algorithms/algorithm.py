@@ -18,6 +18,7 @@ from dask_graphgpu.checkpoint import Checkpoint
 from dask_graphgpu.errors import InvalidArgument, InvalidEdges, NotConverged, UnknownVertex
 from dask_graphgpu.io.results import ColumnType, Table
 from dask_graphgpu.io.schema import EdgeSchema
+from dask_graphgpu.partition.layout import Form
 
 
 @dataclass(frozen=True)
@@ -54,9 +55,9 @@ class Algorithm(ABC):
         return "source"
 
     @property
-    def reads_rows(self) -> bool:
-        """Whether rows of neighbours are read; else edges in any order are enough for the engines of the host."""
-        return True
+    def edge_form(self) -> Form:
+        """The form of edges that is enough on the host: "rows", "unsorted" ones or a "list"; see `partition.layout`."""
+        return "rows"
 
     def engine_functions(self) -> tuple[str, ...]:
         """What an engine must have to run it."""

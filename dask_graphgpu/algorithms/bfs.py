@@ -59,6 +59,7 @@ class BFS(ShortestPaths):
 
     rule = "one"
     hops = True
+    unsorted = True
 
     def engine_functions(self) -> tuple[str, ...]:
         return ("bfs", *super().engine_functions()[1:])

@@ -65,6 +65,7 @@ class SSSP(ShortestPaths, Resumable):
     """
 
     rule = "min"
+    unsorted = True
 
     def reads_weight(self, schema: EdgeSchema) -> bool:
         require_weight(schema, "sssp", "; for the number of edges use bfs")

@@ -76,6 +76,7 @@ class SSWP(Traversal, Resumable):
 
     rule = "max"
     value = "width"
+    unsorted = True
 
     def reads_weight(self, schema: EdgeSchema) -> bool:
         require_weight(schema, "sswp", "")

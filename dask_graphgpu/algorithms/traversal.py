@@ -21,6 +21,7 @@ from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.partition.csr import all_below
 from dask_graphgpu.partition.device.elements import not_negative
 from dask_graphgpu.partition.device.host import to_new_memory
+from dask_graphgpu.partition.layout import Form
 from dask_graphgpu.program import VertexProgram
 
 
@@ -32,6 +33,7 @@ class Traversal(Algorithm):
     ----------------
     value : name of the result's column
     hops : whether distances count edges, for predecessors
+    unsorted : whether values are the same in whatever order, and however often, the edges of a vertex are there
     """
 
     source: Any
@@ -41,11 +43,19 @@ class Traversal(Algorithm):
 
     value: ClassVar[str] = "distance"
     hops: ClassVar[bool] = False
+    unsorted: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         as_plain_ids(self, "source", *["target"] * (self.target is not None))
         if self.cutoff is not None:
             object.__setattr__(self, "cutoff", as_limit("cutoff", self.cutoff))
+
+    @property
+    def edge_form(self) -> Form:
+        # Several searches save by the order what it costs. A checkpoint goes on with the graph of rows, too.
+        alone = not isinstance(self.source, list) or len(self.source) == 1
+        kept = getattr(self, "checkpoint", None) is not None
+        return "unsorted" if self.unsorted and alone and not kept else "rows"
 
     @abstractmethod
     def dtype_of_values(self, schema: EdgeSchema) -> str:
@@ -161,6 +171,12 @@ class ShortestPaths(Traversal):
 
     _: KW_ONLY
     predecessor: bool = False
+
+    @property
+    def edge_form(self) -> Form:
+        return (
+            "rows" if self.predecessor else super().edge_form
+        )  # which is chosen by degrees without repeats
 
     def engine_functions(self) -> tuple[str, ...]:
         return ("run", "predecessors") if self.predecessor else ("run",)

@@ -23,6 +23,7 @@ from dask_graphgpu.errors import InvalidArgument
 from dask_graphgpu.io.frames import is_frame
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
+from dask_graphgpu.partition.layout import Form
 
 
 @dataclass(frozen=True)
@@ -131,8 +132,8 @@ class WeaklyConnectedComponents(Algorithm):
         return "max" if self.by_score else "one"
 
     @property
-    def reads_rows(self) -> bool:
-        return self.by_score
+    def edge_form(self) -> Form:
+        return "rows" if self.by_score else "list"
 
     def engine_functions(self) -> tuple[str, ...]:
         return ("spanning_forest", "components_at") if self.by_score else ("components",)

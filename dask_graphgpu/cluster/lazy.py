@@ -49,8 +49,7 @@ def build(
     lazy = is_dask_collection(frame) or is_dask_collection(vertices)
     pieces = pieces_of(frame, schema, needs)
     edges = edge_frame(frame, schema, needs) if pieces is None else None
-    rows = needs.rows or layout.layered or partitioner != "balanced" or schema.on_device
-    recipe = Recipe(schema, carried, layout, partitioner, rows, pieces, columns)
+    recipe = Recipe(schema, carried, layout, partitioner, needs.form != "list", pieces, columns)
     key = None
     if lazy:
         key = BUILD + tokenize(

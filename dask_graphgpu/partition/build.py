@@ -31,9 +31,9 @@ from dask_graphgpu.partition.empty import NoVertices
 from dask_graphgpu.partition.host_memory import give_back
 from dask_graphgpu.partition.ids import Names, VertexIds, common_type, shift, shift_range, unite
 from dask_graphgpu.partition.layered import find_levels
-from dask_graphgpu.partition.layout import Layout
+from dask_graphgpu.partition.layout import Form, Layout
 from dask_graphgpu.partition.order import NEAR_WINDOW, falling_degree, has_locality, is_skewed
-from dask_graphgpu.partition.partition import Partition, VertexColumns
+from dask_graphgpu.partition.partition import Partition, Prepared, VertexColumns
 from dask_graphgpu.partition.row_sort import each, num_blocks
 from dask_graphgpu.partition.undirected import undirected
 from dask_graphgpu.partition.weight_fault import WeightFault
@@ -45,11 +45,17 @@ _SPARSE = 8
 SAMPLE = 1 << 16  # edges looked at to judge an order
 
 
-def build(chunks: list[EdgeChunk], vertices: Sequence[VertexChunk], layout: Layout) -> Partition:
+def build(
+    chunks: list[EdgeChunk], vertices: Sequence[VertexChunk], layout: Layout, form: Form = "rows"
+) -> Partition:
     """Number the vertices of all chunks, choose their order, and sort the edges into rows.
 
     The list of chunks is emptied, so that they go once they are in rows. Cost: a pass over the
     codes and the counting sort; memory above the chunks is a table of the ids and the rows.
+
+    In the ``form`` "unsorted" vertices are in the order of the user's ids, and each row of the frame is an edge, of an
+    undirected graph at both ends: no ends are counted, and nothing is sorted or merged. Where sums of weights may not
+    fit 64 bits rows are sorted all the same, as a heavier repeat would be an error where the lightest is none.
 
     Raises
     ------
@@ -62,38 +68,47 @@ def build(chunks: list[EdgeChunk], vertices: Sequence[VertexChunk], layout: Layo
     edges, vertices = _taken(chunks, vertices)
     fault = WeightFault.worst(chunk.fault for chunk in edges)
     stage.say("numbering vertices")
-    numbering = _number(edges, vertices)
+    ordered = form == "rows" or not _sums_fit(edges)
+    numbering = _number(edges, vertices, counted=ordered)
     columns, tables, num_vertices = numbering.ids, numbering.tables, len(numbering.ids[0])
     position = None
     if layout.order == "degree" or (
-        layout.order == "auto"
+        ordered
+        and layout.order == "auto"
         and is_skewed(numbering.degrees)
         and not _has_locality(edges, tables, num_vertices)
     ):
         position = falling_degree(numbering.degrees, tables[0].dtype.type)
         for base in numbering.bases:
             base[:] = position.take(base)
-    balanced = numbering.balanced
+    balanced = ordered and not layout.directed and numbering.balanced
+    of_edges = tables[: len(edges)]
+    if position is None and numbering.plain and not any(first for _, first in numbering.places):
+        of_edges = [tables[0][:0]] * len(edges)  # codes are vertices
     del numbering
     stage.step("sorting edges into rows")
     by = layout.by if layout.directed else "source"
-    runs = [_coo(chunk, table, by) for chunk, table in zip(edges, tables, strict=False)]
+    runs = [_coo(chunk, table, by) for chunk, table in zip(edges, of_edges, strict=True)]
     given = vertex_columns(vertices, tables[len(edges) :], num_vertices)
     dtype = tables[0].dtype
     if not runs:  # vertices only
         none = np.empty(0, dtype)
         runs = [Coo(none, none, none, carried)]
-    del edges, tables
+    del edges, tables, of_edges
     num_rows = sum(map(len, runs))
     ids = VertexIds(columns, position)
-    # In a list that is its own mirror image every vertex is a source as often as a destination, which is
-    # cheaper to see.
-    aside = None if layout.directed else AsGiven()
-    if layout.directed or (balanced and mirrored(runs)):
-        rows = from_coo(num_vertices, runs, dtype)
+    if not ordered:
+        rows = from_coo(num_vertices, runs, dtype, both=not layout.directed, ordered=False)
+        made = Partition(ids, rows, layout, given, num_rows, Prepared(plain=True), fault=fault)
     else:
-        rows, aside = undirected(num_vertices, runs, dtype, ids.rank)
-    made = of_rows(ids, rows, layout, given, num_rows, fault, aside)
+        # In a list that is its own mirror image every vertex is a source as often as a destination, which is
+        # cheaper to see.
+        aside = None if layout.directed else AsGiven()
+        if layout.directed or (balanced and mirrored(runs)):
+            rows = from_coo(num_vertices, runs, dtype)
+        else:
+            rows, aside = undirected(num_vertices, runs, dtype, ids.rank)
+        made = of_rows(ids, rows, layout, given, num_rows, fault, aside)
     made.took = took | {"build": time.monotonic() - began}
     stage.step()
     return made
@@ -200,6 +215,14 @@ class _Numbering:
             return np.array_equal(*self.ends[:, lo:hi])
 
         return all(for_blocks(same, even_blocks(self.ends.shape[1])))
+
+
+def _sums_fit(edges: Sequence[EdgeChunk]) -> bool:
+    """Whether no sum of weights along a path, told by their type, goes beyond 64 bits."""
+    weights = [chunk.columns["weight"] for chunk in edges if "weight" in chunk.columns]
+    if not weights or weights[0].dtype.kind == "f":
+        return True
+    return (sum(map(len, weights)) + 1) << 8 * weights[0].dtype.itemsize < 1 << 63
 
 
 def _coo(chunk: EdgeChunk, table: np.ndarray, by: str) -> Coo:

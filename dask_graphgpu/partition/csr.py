@@ -94,7 +94,13 @@ def from_edges(
 
 
 def from_coo(
-    num_vertices: int, runs: list[Coo], dtype: Any, *, marked: bool = False, both: bool = False
+    num_vertices: int,
+    runs: list[Coo],
+    dtype: Any,
+    *,
+    marked: bool = False,
+    both: bool = False,
+    ordered: bool = True,
 ) -> Adjacency:
     """Rows from runs of edges; ``runs`` is emptied, as its memory is given back half-way.
 
@@ -102,7 +108,7 @@ def from_coo(
     Cost: each edge is moved about five times, four of them in the cache; once where the edges come in
     order, or nearly so (`placed`). Extra memory is a key an edge (4 bytes while there are fewer than
     some million vertices, else 8); what the edges carry goes before their keys come, and they before
-    rows do. Of edges nearly in order it is 4 bytes an edge at most, and they go when the rows are there.
+    rows do. Of edges nearly in order it is 4 bytes an entry at most, and they go when the rows are there.
 
     Parameters
     ----------
@@ -111,15 +117,17 @@ def from_coo(
         neighbour to the row. ``dtype`` is to hold that.
     both : bool
         Put every edge but a self-loop into the rows of both its ends.
+    ordered : bool
+        False: the neighbours of a row may stand in any order.
     """
     kinds = {name: column.dtype for name, column in runs[0].columns.items()} if runs else {}
     blocks = _even_runs(runs, num_blocks(sum(map(len, runs))))
     runs.clear()
     if not (marked or both):
-        made = _in_order(num_vertices, blocks, dtype)
+        made = _in_order(num_vertices, blocks, dtype, ordered)
         if made is not None:
             return made
-    rows = placed(num_vertices, blocks, dtype, kinds, marked=marked, both=both)
+    rows = placed(num_vertices, blocks, dtype, kinds, marked=marked, both=both, ordered=ordered)
     if rows is not None:
         return Adjacency(*rows)
 
@@ -149,16 +157,19 @@ def from_coo(
             for coo in blocks[block]:
                 del coo.columns[name]
 
-    sort = RowSort.plan(num_vertices, len(blocks), count, deal, marked=marked)
+    sort = RowSort.plan(num_vertices, len(blocks), count, deal, marked=marked, ordered=ordered)
     columns, last = _without_last(sort, kinds)
     carried = None if last is None else sort.deal_column(last, kinds[last])
     keys, none = sort.deal_all(None, np.uint8)
     return _sorted(sort, (keys, none if carried is None else carried), dtype, columns, last)
 
 
-def _in_order(num_vertices: int, blocks: list[list[Coo]], dtype: Any) -> Adjacency | None:
-    """Rows of edges that come in the order of their rows and neighbours, each moved once; None of others.
+def _in_order(
+    num_vertices: int, blocks: list[list[Coo]], dtype: Any, ordered: bool
+) -> Adjacency | None:
+    """Rows of edges that come in the order of their rows, each moved once; None of others.
 
+    Where rows are to be ``ordered``, edges are to come in the order of their neighbours, too.
     Blocks are emptied if they do, before what the edges carry is copied.
     """
     runs = [coo for block in blocks for coo in block]
@@ -174,7 +185,7 @@ def _in_order(num_vertices: int, blocks: list[list[Coo]], dtype: Any) -> Adjacen
     def copy(lo: int, hi: int) -> bool:
         return all(
             kernels.row_sort.copy_in_order(
-                0, *runs[i].ends(), *before[i], starts[i], offsets, neighbours
+                0, *runs[i].ends(), *before[i], ordered, starts[i], offsets, neighbours
             )
             for i in range(lo, hi)
         )

@@ -19,7 +19,7 @@ _SAMPLE = 1 << 12  # pairs of edges that are looked at
 _IN_ORDER = 0.875  # of these
 _MOVES = 4  # of an entry within its row, on average
 _PARTS = 4  # of the rows, at most: for each of them all edges are read
-_DENSE = 4  # edges that a row has on average, at least: counters of rows are not to outweigh edges
+_DENSE = 2  # entries of a row on average, at least: counters of rows are not to outweigh them
 
 
 def placed(
@@ -30,20 +30,23 @@ def placed(
     *,
     marked: bool,
     both: bool,
+    ordered: bool = True,
 ) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]] | None:
     """Offsets, neighbours and columns of rows, as of `from_coo`; None where its buckets are the better way.
 
-    That is for edges that are few, very many or not several a row, that carry several columns, or come in no order, by
-    which most rows would have to be sorted. Cost: two passes in which each edge is written once for each row, and one
-    over the rows. Extra memory: counters of the rows, of as many threads as take no more than 4 bytes an edge.
+    That is for edges that are few, very many or hardly two a row, that carry several columns, or come in no order, by
+    which most rows would have to be sorted. Cost: two passes in which each edge is written once for each row, and where
+    rows are to be ``ordered`` one over the rows. Extra memory: counters of the rows, of as many threads as take no more
+    than 4 bytes an entry.
     """
     runs = [coo for block in blocks for coo in block]
     edges = sum(map(len, runs))
-    if not max(_FEW, _DENSE * num_vertices) <= edges <= _MANY or len(kinds) > 1:
+    entries = 2 * edges if both else edges
+    if not _FEW <= edges <= _MANY or entries < _DENSE * num_vertices or len(kinds) > 1:
         return None
     if not _come_in_order(runs, edges):
         return None
-    offsets = _offsets(num_vertices, blocks, max(edges // (2 * num_vertices + 1), 1), both)
+    offsets = _offsets(num_vertices, blocks, max(entries // (2 * num_vertices + 1), 1), both)
     name, kind = next(iter(kinds.items()), (None, np.dtype(np.uint8)))
     made = np.empty(offsets[-1], dtype)
     carried = np.empty(0 if name is None else offsets[-1], kind)
@@ -68,7 +71,7 @@ def placed(
     def sort(lo: int, hi: int) -> bool:
         return bool(kernels.placing.sort_rows(lo, hi, offsets, made, moved, most[lo]))
 
-    if not all(for_blocks(sort, rows)):
+    if ordered and not all(for_blocks(sort, rows)):
         return None
     return offsets, made, {} if name is None else {name: carried}
 

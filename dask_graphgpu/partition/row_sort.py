@@ -42,6 +42,7 @@ class RowSort:
     cursors : int64, shape (blocks, buckets)
         Where those of each block of edges start.
     key : dtype of keys
+    ordered : whether rows are sorted by neighbours
     """
 
     num_vertices: int
@@ -52,11 +53,19 @@ class RowSort:
     starts: np.ndarray
     cursors: np.ndarray
     key: np.dtype[Any]
+    ordered: bool
     deal: Deal
 
     @classmethod
     def plan(
-        cls, num_vertices: int, blocks: int, count: Count, deal: Deal, *, marked: bool = False
+        cls,
+        num_vertices: int,
+        blocks: int,
+        count: Count,
+        deal: Deal,
+        *,
+        marked: bool = False,
+        ordered: bool = True,
     ) -> RowSort:
         """Count the edges of all blocks, and cut the rows into buckets of about equal work.
 
@@ -84,7 +93,7 @@ class RowSort:
         place = np.uint16 if len(ends) < 1 << 16 else np.uint32
         return cls(
             num_vertices, np.uint64(shift), np.uint64(bits), bucket.astype(place), first, starts,
-            cursors, key, deal,
+            cursors, key, ordered, deal,
         )  # fmt: skip
 
     @property
@@ -125,8 +134,8 @@ class RowSort:
         buckets = np.arange(len(self.starts), dtype=np.int64)
         moved = as_bits(carried)
         for_blocks(
-            kernels.row_sort.sort_buckets, buckets, self.starts, self.first, self.bits, keys, moved,
-            offsets, neighbours, moved,
+            kernels.row_sort.sort_buckets, buckets, self.starts, self.first, self.bits, self.ordered, keys,
+            moved, offsets, neighbours, moved,
         )  # fmt: skip
         offsets[-1] = self.num_edges
         return offsets, neighbours, carried

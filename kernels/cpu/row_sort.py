@@ -25,16 +25,19 @@ _DIGIT = 11
 
 
 @jit
-def copy_in_order(lo, hi, table, rows, neighbours, row, neighbour, first, offsets, made):
-    """Copy edges that come in the order of their rows and neighbours, and say where rows start; False of others.
+def copy_in_order(
+    lo, hi, table, rows, neighbours, row, neighbour, ordered, first, offsets, made
+):  # fmt: skip
+    """Copy edges that come in the order of their rows, and say where rows start; False of others.
 
+    Where ``ordered``, they are to come in the order of their neighbours too.
     ``row`` and ``neighbour`` are those of the edge before, int64, -1 where there is none; ``first`` is the place of
     the edge 0. Of edges in another order what is written says nothing.
     """
     for i in range(lo, hi):
         u = np.int64(vertex_of(table, rows[i]))
         v = np.int64(vertex_of(table, neighbours[i]))
-        if u < row or (u == row and v < neighbour):
+        if u < row or (ordered and u == row and v < neighbour):
             return False
         for r in range(row + 1, u + 1):
             offsets[r] = first + i
@@ -126,8 +129,10 @@ def _pass(keys, carried, low, mask, counts, new_keys, new_carried):
 
 
 @jit
-def sort_buckets(lo, hi, starts, first, bits, keys, carried, offsets, neighbours, column):
-    """Sort the buckets ``lo..hi`` into rows, and say where each row starts.
+def sort_buckets(
+    lo, hi, starts, first, bits, ordered, keys, carried, offsets, neighbours, column
+):  # fmt: skip
+    """Sort the buckets ``lo..hi`` into rows, those by neighbours where ``ordered``, and say where each row starts.
 
     ``neighbours`` may be empty where only the column is wanted, and it and ``column`` may be the
     memory of the keys and of what they carry. Edges that come in order, by row or by neighbour, save
@@ -157,6 +162,8 @@ def sort_buckets(lo, hi, starts, first, bits, keys, carried, offsets, neighbours
         for r in range(cursor.size - 1):
             offsets[row + r] = cursor[r]
             cursor[r + 1] += cursor[r]
+        if not ordered:  # as if they came so
+            sorted_neighbours = True
         if not (sorted_keys or sorted_neighbours):
             other, beside = np.empty_like(here), np.empty_like(with_it)
             for p in range(passes):

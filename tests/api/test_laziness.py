@@ -133,22 +133,22 @@ def test_files_that_changed_since_are_read_again(folder):
     [{"scheduler": "sync"}, {"scheduler": "threads", "num_workers": 1}, {"scheduler": "threads"}],
 )
 @pytest.mark.parametrize(
-    ("names", "reads"),
+    ("names", "built", "reads"),
     [
-        (("bfs", "bfs predecessor", "degree", "core_number"), 1),
-        (
-            ("bfs", "wcc", "core_number", "wcc"),
-            2,
-        ),  # components need no rows, and share a list of edges
+        (("bfs predecessor", "degree", "core_number"), 1, 1),
+        (("bfs", "bfs cutoff", "bfs"), 1, 1),  # searches share rows that nobody sorts
+        (("bfs", "degree", "core_number"), 2, 2),
+        (("degree", "wcc", "core_number", "wcc"), 1, 2),  # components share a list of edges
     ],
 )
 def test_results_computed_together_share_the_partition(
-    how, names, reads, folder, builds, columns_read
+    how, names, built, reads, folder, builds, columns_read
 ):
     graph = dd.read_parquet(folder).graph()
-    results = [CALLS[name](graph) for name in names]
+    calls = {**CALLS, "bfs cutoff": lambda graph: graph.bfs(0, cutoff=1)}
+    results = [calls[name](graph) for name in names]
     together = dask.compute(*results, **how)
-    assert len(builds) == 1
+    assert len(builds) == built
     assert len(columns_read) == 3 * reads
     for frame, result in zip(together, results, strict=True):
         pd.testing.assert_frame_equal(frame, result.compute())

@@ -21,6 +21,31 @@ def edges(order, n=3_000, number=50_000):
     return n, src, dst, rng.random(number), rng.integers(0, 9, number).astype(np.uint8)
 
 
+@pytest.mark.parametrize("way", ["in order", "placed", "buckets"])
+@pytest.mark.parametrize("both", [False, True])
+@pytest.mark.parametrize("order", ["none", "by source", "by both"])
+def test_rows_in_any_order(order, both, way, monkeypatch):
+    """Each edge is in its row, with what it carries, wherever there."""
+    if way != "in order":
+        monkeypatch.setattr(csr, "_in_order", lambda *given: None)
+    if way == "buckets":
+        monkeypatch.setattr(csr, "placed", lambda *given, **how: None)
+    n, src, dst, weight, _ = edges(order, number=70_000)
+    coo = csr.Coo(*(e.astype(np.uint32) for e in (src, dst)), np.empty(0, np.uint32), {"w": weight})
+    rows = csr.from_coo(n, [coo], np.uint32, both=both, ordered=False)
+    if both:
+        turned = src != dst
+        src, dst = np.concatenate([[src, dst], [dst[turned], src[turned]]], axis=1)
+        weight = np.concatenate([weight, weight[turned]])
+    np.testing.assert_array_equal(np.diff(rows.offsets), np.bincount(src, minlength=n))
+    found = np.repeat(np.arange(n), np.diff(rows.offsets)), rows.neighbours, rows.columns["w"]
+    wanted = src, dst, weight
+    for a, b in zip(
+        *([c[np.lexsort(of[::-1])] for c in of] for of in (found, wanted)), strict=True
+    ):
+        np.testing.assert_array_equal(a, b)
+
+
 def assert_sorted(rows, n, src, dst, columns):
     place = np.lexsort((dst, src))  # stable: repeats stay in the order in which they came
     np.testing.assert_array_equal(rows.offsets, np.searchsorted(src[place], np.arange(n + 1)))
