@@ -22,3 +22,11 @@ def ready():
     # It looks for these where this process does.
     with mock.patch.dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path)):
         forkserver.ensure_running()
+
+
+def begun(function, *arguments):
+    """A process of its own that runs a function of a module. Its environment is that of the server's start."""
+    ready()
+    process = CONTEXT.Process(target=function, args=arguments)
+    process.start()
+    return process

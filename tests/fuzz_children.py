@@ -66,13 +66,11 @@ def run(case, number, folder, prepared=None):
 
     A case gives a word for how it ended; an error of it, a signal, and more than SECONDS are wrong.
     """
-    fork_server.ready()
     counts, wrong, first = {}, [], 0
     while first < number:
         here, there = fork_server.CONTEXT.Pipe()
-        arguments = there, case, range(first, number), str(folder), prepared
-        child = fork_server.CONTEXT.Process(target=_work, args=arguments)
-        child.start()
+        seeds = range(first, number)
+        child = fork_server.begun(_work, there, case, seeds, str(folder), prepared)
         there.close()
         first = _listen(here, child, number, counts, wrong)
         here.close()

@@ -46,6 +46,7 @@ def test_a_page_of_a_method_says_where_it_runs(method_pages):
     assert "`dask graph leiden EDGES --output OUT`" in text
 
 
+@pytest.mark.slow
 def test_every_algorithm_has_an_example_that_is_right(method_pages):
     shown = set(method_pages["examples"]()) - {""}
     assert set(ALGORITHMS) - {"run"} <= shown <= set(method_pages["names"]())

@@ -10,6 +10,7 @@ import tempfile
 import dask
 import numpy as np
 import pandas as pd
+import pytest
 from commands import with_package
 from method_calls import IN_PLACES, METHODS
 
@@ -37,6 +38,7 @@ def call_every_method():
                         method(frame.graph(directed=directed))
 
 
+@pytest.mark.slow
 def test_no_method_indexes_by_narrow_integers():
     code = """if True:
         import narrow_indexes  # before the package

@@ -12,7 +12,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from distributed import Client, LocalCluster
+from cluster_cases import started
 from strategies import partitioned
 
 import dask_graphgpu as dg
@@ -213,10 +213,7 @@ def test_reading_and_building_move_and_end(frame, kind, ranks, tmp_path):
 def test_on_a_cluster(frame, ranks, processes):
     with (
         dask.config.set({"distributed.worker.daemon": False}),
-        LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=processes, dashboard_address=":0"
-        ) as cluster,
-        Client(cluster) as client,
+        started(2, processes=processes) as client,
     ):
         mine = []
         client.subscribe_topic("dask_graphgpu", mine.append)

@@ -78,10 +78,13 @@ def _keep_once(marked: Adjacency, rank: np.ndarray | None, first: int) -> np.nda
     """Which entries `settle` keeps."""
     offsets, rows = marked.offsets, edge_blocks(marked.offsets)
     keep = np.empty(marked.num_edges, bool)
-    none = np.empty(0, np.uint8)
-    weight = none if marked.weight is None else marked.weight
+    weight = np.empty(0, np.uint8) if marked.weight is None else marked.weight
+    if rank is None:
+        rank = np.empty(
+            0, marked.neighbours.dtype
+        )  # of the type that it has else: the kernel is compiled once
     for_blocks(
-        kernels.undirected.keep_once, rows, offsets, marked.neighbours, weight, none if rank is None else rank,
+        kernels.undirected.keep_once, rows, offsets, marked.neighbours, weight, rank,
         np.uint64(first), tolerance(weight.dtype), keep,
     )  # fmt: skip
     return keep

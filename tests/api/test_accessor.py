@@ -13,7 +13,7 @@ import dask.dataframe as dd
 import pandas as pd
 import pytest
 from accessor_calls import CALLS, EDGES, NULL, rows, same
-from cluster_cases import addresses
+from cluster_cases import addresses, started
 from commands import with_package
 from engines import of_one_rank
 from strategies import partitioned
@@ -164,11 +164,7 @@ def test_mistaken_arguments_get_the_call_and_a_guess(call, words):
 
 @pytest.fixture(scope="module")
 def client():
-    from distributed import Client
-
-    with Client(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
-    ) as client:
+    with started(2) as client:
         yield client
 
 

@@ -1,12 +1,12 @@
 """Methods with checkpoint= go on after they were killed, in a new process and on other ranks."""
 
+import itertools
 import os
 import signal
-import subprocess
-import sys
 from unittest import mock
 
 import dask.dataframe as dd
+import fork_server
 import numpy as np
 import pandas as pd
 import pytest
@@ -99,27 +99,19 @@ def test_lazy_methods_touch_nothing_before_they_are_computed(frame, tmp_path):
     np.testing.assert_allclose(found["rank"], wanted["rank"], rtol=1e-12)
 
 
-KILLED = """
-import os, signal, sys
-import pandas as pd
-import dask_graphgpu as dg
-from dask_graphgpu.checkpoint import CheckpointKeeper
+def until_killed(edges, kept, ranks, out):
+    """Compute ranks from a checkpoint on; each process that does is killed after its seventh, on each rank."""
+    write, kills = CheckpointKeeper.write, itertools.count(1)
 
-write, kept = CheckpointKeeper.write, []
-def counted(self, *args):
-    write(self, *args)
-    kept.append(1)
-    if len(kept) == int(sys.argv[3]):
-        os.kill(os.getpid(), signal.SIGKILL)
-CheckpointKeeper.write = counted
-frame = pd.read_parquet(sys.argv[1])
-graph = frame.graph(ranks=int(sys.argv[4]))
-result = graph.pagerank(
-    tolerance=1e-9, resume=True,
-    checkpoint=dg.Checkpoint(sys.argv[2], seconds=None, supersteps=1),
-)
-result.to_parquet(sys.argv[5])
-"""
+    def counted(self, *args):
+        write(self, *args)
+        if next(kills) == 7 * ranks:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    CheckpointKeeper.write = counted
+    graph = pd.read_parquet(edges).graph(ranks=ranks)
+    checkpoint = dg.Checkpoint(kept, **ALWAYS)
+    graph.pagerank(tolerance=1e-9, resume=True, checkpoint=checkpoint).to_parquet(out)
 
 
 @pytest.mark.parametrize("ranks", [1, 2])
@@ -128,10 +120,10 @@ def test_killed_again_and_again(frame, tmp_path, ranks):
     frame.to_parquet(edges)
     killed, done = 0, False
     while not done and killed < 40:
-        arguments = [edges, tmp_path / "kept", 7 * ranks, ranks, out]
-        run = subprocess.run([sys.executable, "-c", KILLED, *map(str, arguments)], check=False)
-        assert run.returncode in (0, -signal.SIGKILL)
-        done = run.returncode == 0
+        run = fork_server.begun(until_killed, edges, tmp_path / "kept", ranks, out)
+        run.join()
+        assert run.exitcode in (0, -signal.SIGKILL)
+        done = run.exitcode == 0
         killed += not done
     assert done
     assert killed >= 2

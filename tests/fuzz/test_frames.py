@@ -262,6 +262,7 @@ def case(rng, folder, _):
     return "right"
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(0)
 def test_frames(fuzz_cases, tmp_path):
     assert run(case, fuzz_cases, tmp_path)["right"] > fuzz_cases / 2

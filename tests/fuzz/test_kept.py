@@ -187,6 +187,7 @@ def case(rng, folder, kept):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(0)
 def test_checkpoints(fuzz_cases, tmp_path):
     for name in ("kept", "cases"):

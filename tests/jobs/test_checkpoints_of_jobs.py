@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 
+import fork_server
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,6 +15,7 @@ from commands import call
 
 import dask_graphgpu as dg
 from dask_graphgpu.errors import NotConverged
+from dask_graphgpu.jobs.cli import graph
 
 ITERATIONS = 400
 JOB = f"""
@@ -45,6 +47,12 @@ def frame(tmp_path, monkeypatch):
     return frame
 
 
+def job(folder, words):
+    """Call ``dask graph`` in a folder."""
+    os.chdir(folder)
+    graph.main(words, prog_name="dask graph")
+
+
 def until_killed(*words):
     """Call ``dask graph`` in a process, and kill it once it has written a new checkpoint.
 
@@ -52,20 +60,21 @@ def until_killed(*words):
     """
     manifest = Path("kept/manifest.json")
     before = manifest.read_bytes() if manifest.exists() else b""
-    code = "from dask_graphgpu.jobs.cli import graph; graph()"
-    process = subprocess.Popen([sys.executable, "-c", code, *map(str, words)])
+    process = fork_server.begun(job, os.getcwd(), [str(each) for each in words])
     end = time.monotonic() + 120
-    while process.poll() is None:
+    while process.is_alive():
         assert time.monotonic() < end
         try:
             new = manifest.read_bytes()
         except OSError:  # not there yet, or its turn to be replaced
             new = before
         if new != before:
-            process.send_signal(signal.SIGKILL)
+            process.kill()
             break
         time.sleep(0.001)
-    return process.wait(30) == 0
+    process.join(30)
+    assert process.exitcode in (0, -signal.SIGKILL)
+    return process.exitcode == 0
 
 
 @pytest.mark.parametrize("ranks", [1, 2])

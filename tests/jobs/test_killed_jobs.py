@@ -4,7 +4,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 
+
+@pytest.mark.slow
 def test_readers_see_the_old_or_the_new():
     script = Path(__file__).parents[1] / "killed_jobs.py"
     call = [sys.executable, script, "--runs", "12", "--seed", "3"]

@@ -20,6 +20,7 @@ def compiled(cache):
     return {file for file in cache.rglob("*.nbc")}
 
 
+@pytest.mark.slow
 def test_a_job_after_it_compiles_nothing(cache, tmp_path):
     done = call("warm", "ego", "--weight-type", "int64", "--undirected")
     assert done.stderr.startswith("ego: ")

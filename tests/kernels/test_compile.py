@@ -41,6 +41,7 @@ print(json.dumps([degree.tolist(), sum(in_degrees.stats.cache_hits.values())]))
 """
 
 
+@pytest.mark.slow
 def test_a_change_in_a_file_whose_functions_are_inlined_is_seen(tmp_path):
     package, folder = tmp_path / "dask_graphgpu", str(tmp_path / "cache")
     ignored = shutil.ignore_patterns("__pycache__")
@@ -103,6 +104,7 @@ print(json.dumps([*found, is_compiled(kernels.string_sort.sort)]))
 """
 
 
+@pytest.mark.slow
 def test_some_thousand_strings_do_not_wait_for_a_kernel_that_sorts_more(tmp_path):
     settings = {"DASK_GRAPHGPU__CACHE_DIRECTORY": str(tmp_path)}
     assert child(ORDER, **settings) == [False, True, True, False]

@@ -90,6 +90,7 @@ def test_what_is_made_is_what_a_run_loads(folder, monkeypatch, architecture, sou
         loaded(other)
 
 
+@pytest.mark.slow
 def test_the_command(tmp_path):
     words = ["--arch", "sm_90", "--source", "hop_sums", "--folder", str(tmp_path)]
     subprocess.run([sys.executable, "-m", "dask_graphgpu.prebuild", *words], check=True)

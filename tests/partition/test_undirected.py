@@ -1,11 +1,14 @@
 """Rows of undirected graphs, on the host and by the rules of the device, against a plain statement."""
 
+import inspect
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mixed_directions import TOLERANCES, once
 
+from dask_graphgpu.kernels import cpu as kernels
 from dask_graphgpu.partition import undirected as host
 from dask_graphgpu.partition.csr import Coo
 from dask_graphgpu.partition.device import undirected as device
@@ -89,6 +92,15 @@ def test_two_vertices_with_many_rows(module):
     ends = rng.permuted([[0, 1]] * 3000, axis=1)
     rows = list(map(tuple, np.column_stack([ends, rng.integers(0, 40, 3000)]).tolist()))
     assert sorted(made(module, 2, rows, "int64"), key=in_order) == wanted(rows, "int64")
+
+
+def test_the_kernel_is_compiled_once_with_and_without_the_users_order():
+    for rank in (None, np.array([1, 0], np.uint32)):
+        made(host, 2, [(0, 1, 5), (1, 0, 5)], "int64", rank=rank)
+    place = [*inspect.signature(kernels.undirected.keep_once.py_func).parameters].index("rank")
+    types = {str(each[place].dtype) for each in kernels.undirected.keep_once.signatures}
+    assert "uint32" in types
+    assert "uint8" not in types  # of no order, once
 
 
 def test_marks_beyond_half_of_32_bits_take_64():

@@ -13,8 +13,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from cluster_cases import addresses
-from distributed import Client
+from cluster_cases import addresses, started
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -406,9 +405,7 @@ def test_a_replaced_folder_stays_readable_for_who_has_it_open(tmp_path):
 
 @pytest.mark.cluster
 def test_on_a_cluster(tmp_path):
-    with Client(
-        n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit=None
-    ) as client:
+    with started(2, memory_limit=None) as client:
         assert len(addresses(client)) == 2
         path = dd.from_pandas(REPEATED, npartitions=3).graph().save(tmp_path / "saved")
         loaded = load(path, npartitions=4)
