@@ -43,6 +43,7 @@ _PLAIN: dict[str, list[dict[str, str]]] = {
         )
     ],
     "rank_bfs": [{"BLOCKS": "2"}],
+    "rank_hits": [{"WEIGHT": weight} for weight in ("int64", "double")],
     "rank_components": [{"VERTEX": "unsigned int"}],
     "rank_labels": [{"VERTEX": "unsigned int"}],
     "ranks": [

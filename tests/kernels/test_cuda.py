@@ -51,10 +51,13 @@ MORE = {
     "arrays": [{}],
     "building": [{}],
     "path_counts": paired({"COUNT": "int64"}, {"COUNT": "double"}),
-    "hits": [
-        {**ids, "WEIGHT": weight}
-        for ids, weight in zip(IDS, ("uint8", "int64", "float", "double"), strict=True)
-    ],
+    **dict.fromkeys(
+        ("hits", "rank_hits"),
+        [
+            {**ids, "WEIGHT": weight}
+            for ids, weight in zip(IDS, ("uint8", "int64", "float", "double"), strict=True)
+        ],
+    ),
     "neighbour_statistics": [
         {**ids, "WEIGHT": weight}
         for ids, weight in zip(IDS, ("uint8", "int64", "float", "double"), strict=True)
