@@ -287,6 +287,8 @@ def value_type(dtype: Any) -> pa.DataType | None:
         return pa.large_string()
     if isinstance(dtype, pd.ArrowDtype):
         return plain_type(dtype.pyarrow_dtype)
+    if isinstance(dtype, pd.DatetimeTZDtype):
+        return pa.array(pd.Series(dtype=dtype)).type
     try:
         numpy = np.dtype(getattr(dtype, "numpy_dtype", dtype))
         return None if numpy.kind == "O" else pa.from_numpy_dtype(numpy.newbyteorder("="))
