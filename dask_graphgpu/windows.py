@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 import dask.dataframe as dd
@@ -169,7 +170,7 @@ def _starts(found: list[Any]) -> list[int]:
     known = [number for number in rows if number is not None]
     if len(known) < len(rows):
         return [number * _APART for number in range(len(rows))]
-    return np.cumsum([0, *known[:-1]]).tolist()
+    return [0, *accumulate(known[:-1])]
 
 
 def _counted_from(frame: Any, start: int) -> Any:
