@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 import dask.dataframe as dd
@@ -17,10 +18,12 @@ from dask_graphgpu.arguments import check_flag
 from dask_graphgpu.errors import InvalidArgument, briefly, guess
 from dask_graphgpu.graph_parts import windows_of
 from dask_graphgpu.inputs import Built, BuiltOnRanks
+from dask_graphgpu.io.lazy_frames import rows_of
 from dask_graphgpu.io.times import as_times, is_time
 
 WINDOW = "window"
 _MOST = 10_000
+_APART = 1 << 48  # between indexes of two windows, where nobody knows how many rows one has
 # What methods take an earlier result by.
 _FROM = {
     "pagerank": "start",
@@ -138,9 +141,13 @@ class Windows:
             found.append(getattr(graph._of(self._made, graph._engine), name)(*args, **kwargs))
         if not is_time(self._spacing.kind):
             lows = _of_one_type(lows)
+        starts = _starts(found)
         found = [_with_window(each, low) for each, low in zip(found, lows, strict=True)]
         if is_dask_collection(found[0]):
-            return dd.concat(found)
+            return dd.concat([
+                each.map_partitions(_counted_from, start, meta=each._meta, clear_divisions=True)
+                for each, start in zip(found, starts, strict=True)
+            ])  # fmt: skip
         return graph._back(concat(found).reset_index(drop=True))
 
     def __repr__(self) -> str:
@@ -152,6 +159,24 @@ def _of_one_type(lows: list[int | float]) -> list[np.generic]:
     if all(isinstance(low, int) for low in lows):
         return [*np.array(lows, np.uint64 if max(lows) >= 2**63 else np.int64)]
     return [*np.array(lows, np.float64)]
+
+
+def _starts(found: list[Any]) -> list[int]:
+    """Where the index of each window's rows begins, so that no two rows have the same one.
+
+    Rows are counted through all windows where their number is known; else each window has more than it can take.
+    """
+    rows = [rows_of(each) for each in found]
+    known = [number for number in rows if number is not None]
+    if len(known) < len(rows):
+        return [number * _APART for number in range(len(rows))]
+    return [0, *accumulate(known[:-1])]
+
+
+def _counted_from(frame: Any, start: int) -> Any:
+    made = frame.copy(deep=False)
+    made.index = frame.index + start
+    return made
 
 
 def _with_window(frame: Any, low: Any) -> Any:

@@ -56,11 +56,11 @@ def id_array(series: Column, name: str, where: str, declared: Any = None) -> pa.
         Nulls, neither integers nor strings, integers that the declared type does not hold, or
         text or codes that are damaged.
     """
-    kind = _id_type(series, name, where)
+    kind = _id_type(series, name, where, declared)
     # Arrow data knows how many nulls it holds, which is asked below.
     nulls = 0 if isinstance(series.dtype, pd.ArrowDtype) else int(series.isna().sum())
     if nulls:
-        raise nulls_in_ids(name, nulls, where, series.dtype)
+        raise nulls_in_ids(name, nulls, where, _of_users(series, declared))
     if not len(series):
         return pa.array([], kind or pa.null())
     wanted = None if declared is None else value_type(declared)
@@ -81,7 +81,7 @@ def id_array(series: Column, name: str, where: str, declared: Any = None) -> pa.
         ) from error
     values = _one_chunk(_chunked(values), name, where)
     if values.null_count:  # a dictionary may hold a null as a value, which is no null to pandas
-        raise nulls_in_ids(name, values.null_count, where, series.dtype)
+        raise nulls_in_ids(name, values.null_count, where, _of_users(series, declared))
     if pa.types.is_dictionary(values.type):
         if pa.types.is_integer(values.type.value_type):
             return _in_type(values.dictionary_decode(), wanted, name, where)
@@ -119,9 +119,10 @@ def number_array(
     ``instead`` : what else errors may say can be done.
     ``gaps`` : whether NaN, and nulls among floats, are NaN instead of an error.
     """
+    users = _of_users(series, declared)
     if times.is_time(series.dtype) and not instead:
         if nulls := int(series.isna().sum()):
-            raise nulls_in_numbers(name, nulls, "nulls or NaT", where, instead, series.dtype)
+            raise nulls_in_numbers(name, nulls, "nulls or NaT", where, instead, users)
         return times.as_numbers(series)
     if not is_number(series.dtype):
         carried = "numbers of up to 64 bits" + ("" if instead else " and times")
@@ -139,14 +140,14 @@ def number_array(
     dtype: np.dtype[Any] = np.dtype(kind).newbyteorder("=")
     gaps = gaps and dtype.kind == "f"
     if nulls and not gaps:
-        raise nulls_in_numbers(name, nulls, "nulls or NaN", where, instead, series.dtype)
+        raise nulls_in_numbers(name, nulls, "nulls or NaN", where, instead, users)
     if dtype == np.float16:  # Numba has none
         dtype = np.dtype(np.float32)
     missing: dict[str, Any] = {"na_value": np.nan} if nulls else {}
     values = np.ascontiguousarray(series.to_numpy(dtype=dtype, **missing))
     nan = int(np.isnan(values).sum()) if dtype.kind == "f" else 0  # pandas sees no NaN in Arrow
     if nan and not gaps:
-        raise nulls_in_numbers(name, nan, "NaN", where, instead, series.dtype)
+        raise nulls_in_numbers(name, nan, "NaN", where, instead, users)
     wanted = None if declared is None else value_type(declared)
     if wanted is None or wanted in (pa.from_numpy_dtype(dtype), pa.float16()):
         return values
@@ -234,9 +235,14 @@ def refuse_weights(weight: Any, name: str, where: str) -> None:
         refuse(int((weight < 0).sum()), "negative")
 
 
-def _id_type(series: Column, name: str, where: str) -> pa.DataType | None:
+def _of_users(series: Column, declared: Any) -> Any:
+    """The dtype that users know of a column: what is read to Arrow need not be of a library with columns of Arrow's."""
+    return series.dtype if declared is None else declared
+
+
+def _id_type(series: Column, name: str, where: str, declared: Any) -> pa.DataType | None:
     try:
-        return arrow_id_type(series.dtype)
+        return arrow_id_type(series.dtype, _of_users(series, declared))
     except InvalidEdges as error:
         raise InvalidEdges(f"id column {name!r} in {where}: {error}") from None
 

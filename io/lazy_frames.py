@@ -167,6 +167,13 @@ def frame_of(
     return found
 
 
+def rows_of(frame: Any) -> int | None:
+    """How many rows a result has, where that is known before it is computed."""
+    expr = getattr(frame, "expr", None)
+    rows: int | None = expr.operands[0].rows if isinstance(expr, Partitions) else None
+    return rows
+
+
 def keys_of(key: str, of: int) -> list[tuple[str, int]]:
     """Keys of the partitions of the frame with a task ``key``."""
     return [(_name(key), i) for i in range(of)]

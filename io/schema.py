@@ -260,8 +260,10 @@ def is_number(dtype: Any) -> bool:
     )
 
 
-def arrow_id_type(dtype: Any) -> pa.DataType | None:
+def arrow_id_type(dtype: Any, users: Any = None) -> pa.DataType | None:
     """Arrow type of ids of a pandas dtype: an integer, or large_string; None: look at the values.
+
+    ``users`` : the dtype that users know of the column, where it is another.
 
     Raises
     ------
@@ -271,7 +273,8 @@ def arrow_id_type(dtype: Any) -> pa.DataType | None:
     kind = value_type(dtype)
     if kind is None or pa.types.is_integer(kind) or pa.types.is_large_string(kind):
         return kind
-    hint = how_to_make_ids(dtype) if pa.types.is_floating(kind) or pa.types.is_decimal(kind) else ""
+    real = pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    hint = how_to_make_ids(dtype if users is None else users) if real else ""
     raise InvalidEdges(f"ids of type {dtype} are not supported: use integers or strings{hint}")
 
 
@@ -287,6 +290,8 @@ def value_type(dtype: Any) -> pa.DataType | None:
         return pa.large_string()
     if isinstance(dtype, pd.ArrowDtype):
         return plain_type(dtype.pyarrow_dtype)
+    if isinstance(dtype, pd.DatetimeTZDtype):
+        return pa.array(pd.Series(dtype=dtype)).type
     try:
         numpy = np.dtype(getattr(dtype, "numpy_dtype", dtype))
         return None if numpy.kind == "O" else pa.from_numpy_dtype(numpy.newbyteorder("="))

@@ -46,6 +46,6 @@ SIZES = {
     "near_far_ranks.cu": {"TOGETHER": 4},
     **{
         f"{name}.cu": {"BLOCK": THREADS}
-        for name in ("hits", "jaccard", "label_propagation", "triangles", "trusses")
+        for name in ("hits", "rank_hits", "jaccard", "label_propagation", "triangles", "trusses")
     },
 }

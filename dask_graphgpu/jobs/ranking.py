@@ -48,12 +48,14 @@ _LARGEST_FIRST = {
 }
 
 
-def top(result: Any, n: int, names: Mapping[str, str], method: type[Algorithm] | None) -> Any:
+def top(
+    result: Any, n: int, names: Mapping[str, str], makers: Mapping[str, type[Algorithm]]
+) -> Any:
     """The ``n`` first rows of a result: the largest ranks, degrees, widths and so on, the shortest distances.
 
-    Of a ``method`` that is about long ones the longest; None: several methods. Of components, labels and the like, the
-    ``n`` with the most rows, each level of a hierarchy for itself. Rows that nothing ranks, such as edges and
-    embeddings, come as they are. ``names`` are those in the result of the columns that the method makes.
+    Of a method that is about long ones the longest. Of components, labels and the like, the ``n`` with the most rows,
+    each level of a hierarchy for itself. Rows that nothing ranks, such as edges and embeddings, come as they are.
+    ``names`` are those in the result of the columns that methods make, ``makers`` the methods.
 
     Returns
     -------
@@ -61,14 +63,14 @@ def top(result: Any, n: int, names: Mapping[str, str], method: type[Algorithm] |
     """
     for column, largest_first in _LARGEST_FIRST.items():
         if column in names:
-            largest_first |= column == "distance" and method is not None and method.longest_first
+            largest_first |= column == "distance" and makers[column].longest_first
             return _ranked(result, n, names[column], largest_first=largest_first)
     groups = groups_of(names)
     if not groups:
         return _first(result, n)
     if "level" in names:
         groups = [names["level"], *groups]
-    rows = "edges" if method is not None and method.row == "edge" else "vertices"
+    rows = "edges" if any(each.row == "edge" for each in makers.values()) else "vertices"
     sizes = _computed(result.groupby(groups).size()).rename(rows).reset_index()
     return sizes.sort_values([rows, *groups], ascending=[False, *(True for _ in groups)]).head(n)
 

@@ -17,7 +17,7 @@ from typing import Any
 from dask.base import persist
 
 from dask_graphgpu import __version__
-from dask_graphgpu.algorithms import ALGORITHMS
+from dask_graphgpu.algorithms import ALGORITHMS, Algorithm
 from dask_graphgpu.errors import GraphError, InvalidArgument, InvalidVertices
 from dask_graphgpu.features import features_asked
 from dask_graphgpu.io.hive_output import check_partition_columns, write_by
@@ -140,12 +140,14 @@ def check(
 class _Asked:
     """What is asked of a step's method.
 
-    ``result`` : lazy. ``names`` : those in it of the columns that the method makes. ``ids`` : those that groups keep,
-    if they do. ``about`` : what is kept beside the result. ``facts`` : what is told of how the method begins.
+    ``result`` : lazy. ``names`` : those in it of the columns that the method makes. ``makers`` : the method that makes
+    each, of features one of several. ``ids`` : those that groups keep, if they do. ``about`` : what is kept beside the
+    result. ``facts`` : what is told of how the method begins.
     """
 
     result: Any
     names: dict[str, str]
+    makers: dict[str, type[Algorithm]]
     ids: KeptIds | None
     about: dict[str, Any] | None
     facts: dict[str, Any]
@@ -192,13 +194,13 @@ def _ask(step: Step, graph: StepGraph, output: Place | None = None) -> _Asked | 
     saved = getattr(graph.handle._input, "saved", None)
     if step.graph.kept is not None and saved is not None:
         about = about_step(step, saved)
-        names = _names(step.algorithm, arguments, graph.schema)
+        names, _ = _columns(step.algorithm, arguments, graph.schema)
         if (begun := beginning(step, output, saved, names)) is not None:
             arguments |= begun.arguments
             facts = begun.told
     try:
         result = getattr(graph.handle, step.algorithm)(**arguments)
-        names = _names(step.algorithm, arguments, graph.schema)
+        names, makers = _columns(step.algorithm, arguments, graph.schema)
     except InvalidVertices as error:
         for name, value in arguments.items():
             if isinstance(value, str) and f"no column {value!r}" in str(error):
@@ -214,20 +216,24 @@ def _ask(step: Step, graph: StepGraph, output: Place | None = None) -> _Asked | 
     if step.partition_by:
         check_partition_columns(step.partition_by, result._meta)
     if step.keep is None:
-        return _Asked(result, names, ids, about, facts)
+        return _Asked(result, names, makers, ids, about, facts)
     try:
-        return _Asked(kept(result, step.keep), names, ids, about, facts)
+        return _Asked(kept(result, step.keep), names, makers, ids, about, facts)
     except InvalidArgument as error:
         raise InvalidArgument(str(error).replace("where", "keep", 1)) from error
 
 
-def _names(method: str, arguments: dict[str, Any], schema: EdgeSchema) -> dict[str, str]:
-    """The columns that a method makes, and what they are called in the result."""
+def _columns(
+    method: str, arguments: dict[str, Any], schema: EdgeSchema
+) -> tuple[dict[str, str], dict[str, type[Algorithm]]]:
+    """The columns that a method makes: what they are called in the result, and which method makes each."""
     if method == "features":
-        found = reversed(features_asked(arguments["methods"], schema))
-        return {name: shown for each in found for name, shown in each.names.items()}
+        found = features_asked(arguments["methods"], schema)[::-1]
+        names = {name: shown for each in found for name, shown in each.names.items()}
+        return names, {name: type(each.algorithm) for each in found for name in each.names}
     made = ALGORITHMS[method](**arguments)
-    return own_names(made.result_columns(schema), schema, method, made.columns)
+    names = own_names(made.result_columns(schema), schema, method, made.columns)
+    return names, dict.fromkeys(names, type(made))
 
 
 def _run_step(
@@ -257,7 +263,7 @@ def _run_step(
     if step.top is not None:
         if step.output is not None:
             result = read_table(step.output, storage_options=step.options_for(step.output))
-        first = top(result, step.top, names, ALGORITHMS.get(step.algorithm))
+        first = top(result, step.top, names, asked.makers)
         facts["rows"] = len(first)
         _print(first.to_string(index=False) + "\n")
     elif step.output is None:

@@ -30,7 +30,7 @@ _PLAIN: dict[str, list[dict[str, str]]] = {
     "bfs": [{"BLOCKS": "2"}],
     "components": [{**_RANK, "OWN_ALONE": alone} for alone in "01"],
     "hub_triangles": [{"WORDS": "8"}],
-    "hits": [{"WEIGHT": weight} for weight in ("int64", "double")],
+    "hits": [{"WEIGHT": weight} for weight in _WEIGHTS],
     "leiden": [{"SUM": total} for total in ("uint32", "uint64")],
     "louvain": [{"SUM": total} for total in ("uint32", "uint64")],
     "predecessors": [
@@ -43,6 +43,7 @@ _PLAIN: dict[str, list[dict[str, str]]] = {
         )
     ],
     "rank_bfs": [{"BLOCKS": "2"}],
+    "rank_hits": [{"WEIGHT": weight} for weight in _WEIGHTS],
     "rank_components": [{"VERTEX": "unsigned int"}],
     "rank_labels": [{"VERTEX": "unsigned int"}],
     "ranks": [

@@ -2,6 +2,7 @@
 
 import re
 
+import dask.dataframe as dd
 import numpy as np
 import oracles
 import pandas as pd
@@ -136,6 +137,25 @@ def test_times_come_back_as_they_are(kind):
     lazy = partitioned(frame, 2).graph(ranks=2).earliest_arrival("a", "day", start=start)
     assert lazy.dtypes["arrival"] == found["arrival"].dtype
     pd.testing.assert_frame_equal(lazy.compute(), found, check_dtype=False)
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_times_with_a_zone_in_parquet(tmp_path, ranks):
+    """Dask declares them as pandas does, and Arrow reads them."""
+    frame = CONTACTS.assign(day=pd.to_datetime(CONTACTS["day"]).dt.tz_localize("Europe/Berlin"))
+    frame.iloc[:3].to_parquet(tmp_path / "0.parquet")
+    frame.iloc[3:].to_parquet(tmp_path / "1.parquet")
+    graph = dd.read_parquet(tmp_path).graph(ranks=ranks)
+    start = pd.Timestamp("2026-01-01", tz="Europe/Berlin")
+    found = graph.earliest_arrival("a", "day", start=start).compute()
+    expected = frame.graph().earliest_arrival("a", "day", start=start)
+    assert found["arrival"].tolist()[:3] == expected["arrival"].tolist()[:3]
+    coarse = frame.iloc[3:].astype({"day": "datetime64[ms, Europe/Berlin]"})
+    coarse.to_parquet(tmp_path / "1.parquet")
+    with pytest.raises(
+        errors.InvalidEdges, match=r"'day' is .*ms.* in .* but the frame declares .*us"
+    ):
+        graph.earliest_arrival("a", "day", start=start).compute()
 
 
 def test_an_edge_at_several_times_is_as_many_edges():

@@ -1,5 +1,6 @@
 """Errors of frames of other libraries say what to do in words of these; numbers of SQL are exact or refused."""
 
+import dask.dataframe as dd
 import duckdb
 import numpy as np
 import pandas as pd
@@ -40,6 +41,32 @@ def test_polars_and_queries(columns, words):
         assert ".dropna" not in said
         assert ".astype" not in said
     assert words not in error_of(pd.DataFrame(columns), "weight" in columns)
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ({"src": pd.array([1, None], "Int64"), "dst": [2, 3]}, ".dropna(subset=['src'])"),
+        ({"src": ["a", None], "dst": ["b", "c"]}, ".dropna(subset=['src'])"),
+        ({"src": [1, 2], "dst": [2, 3], "weight": [1.0, None]}, ".dropna(subset=['weight'])"),
+    ],
+)
+def test_parquet_that_dask_reads(tmp_path, columns, words, ranks):
+    """It is read to Arrow, which whoever has called Dask need not know."""
+    pd.DataFrame(columns).to_parquet(tmp_path / "edges.parquet")
+    with pytest.raises(InvalidEdges) as told:
+        dd.read_parquet(tmp_path).graph(ranks=ranks).pagerank().compute()
+    assert words in str(told.value)
+    assert "polars" not in str(told.value)
+
+
+def test_a_file_of_floats_among_integers(tmp_path):
+    for i, kind in enumerate(("int64", "float64")):
+        frame = pd.DataFrame({"src": [1, 2], "dst": [2, 3]}).astype({"src": kind})
+        frame.to_parquet(tmp_path / f"{i}.parquet")
+    with pytest.raises(InvalidEdges, match=r"1.parquet: ids of type double.*\.astype\('int64'\)"):
+        dd.read_parquet(tmp_path).graph().degree().compute()
 
 
 @pytest.mark.parametrize("kind", ["hugeint", "decimal(18, 0)", "decimal(18, 2)"])

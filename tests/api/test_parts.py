@@ -92,6 +92,25 @@ def test_windows(lazy):
     )
 
 
+@pytest.mark.parametrize("npartitions", [1, 5])
+def test_columns_of_windows_are_put_beside_each_other(npartitions):
+    """By the index, of which each row has one of its own."""
+    frame = made()
+    whole = frame.graph().persist(columns="day").windows("day", 2)
+    wanted = whole.degree().assign(rank=whole.pagerank()["rank"])
+    parts = dd.from_pandas(frame, npartitions=npartitions)
+    windows = parts.graph().persist(columns="day").windows("day", 2)
+    found = windows.degree()
+    assert found.compute().index.tolist() == [*range(len(wanted))]
+    found["rank"] = windows.pagerank()["rank"]
+    pd.testing.assert_frame_equal(found.compute().sort_index(), wanted)
+    pairs = windows.jaccard()
+    pairs["again"] = windows.jaccard(columns={"jaccard": "again"})["again"]
+    pairs = pairs.compute()
+    assert pairs["jaccard"].nunique() > 1
+    assert pairs["again"].tolist() == pairs["jaccard"].tolist()
+
+
 def test_a_window_without_a_row_is_left_out():
     frame = made()
     frame = frame[(frame.day < 3) | (frame.day > 7)]

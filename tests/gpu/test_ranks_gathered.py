@@ -112,7 +112,6 @@ CALLS = {
     "biconnected_components": {},
     "minimum_spanning_forest": {},
     "jaccard": {},
-    "hits": {},
     "k_core": {"k": 3},
     "ssnsp": {"source": 3},
     "bfs": {"source": [3, 9, 30]},

@@ -224,6 +224,11 @@ def test_top(folder, output):
     words = "longest_path", "dag.parquet", "--top", 2
     lines = call(*words, *output).stdout.splitlines()
     assert [line.split() for line in lines[1:]] == [["3", "12", "1"], ["1", "9", "0"]]
+    for methods in ("longest_path", "longest_path,degree", "degree,longest_path"):
+        words = "features", "dag.parquet", "--methods", methods, "--top", 2
+        lines = call(*words, *output).stdout.splitlines()
+        at = lines[0].split().index("distance")
+        assert [line.split()[at] for line in lines[1:]] == ["12", "9"]
     words = "nearest", "edges.parquet", "--targets", 3, "--top", 2
     lines = call(*words, *output).stdout.splitlines()
     assert [line.split() for line in lines[1:]] == [["3", "1", "3", "0"], ["1", "1", "3", "1"]]

@@ -45,20 +45,19 @@ WORDS = {
     "WEIGHT_IN(word)": "(float)(int64)(((uint64)word >> 24 & 63ull) + 1ull)",
 }
 
+# Types of weights, or of none.
+WEIGHTED = [
+    {**ids, "WEIGHT": weight}
+    for ids, weight in zip(IDS, ("uint8", "int64", "float", "double"), strict=True)
+]
+
 # What sources are written over but ids and offsets, as lists of macros from the narrowest to the widest.
 MORE = {
     "bfs": [{**ids, "BLOCKS": "2"} for ids in IDS],
     "arrays": [{}],
     "building": [{}],
     "path_counts": paired({"COUNT": "int64"}, {"COUNT": "double"}),
-    "hits": [
-        {**ids, "WEIGHT": weight}
-        for ids, weight in zip(IDS, ("uint8", "int64", "float", "double"), strict=True)
-    ],
-    "neighbour_statistics": [
-        {**ids, "WEIGHT": weight}
-        for ids, weight in zip(IDS, ("uint8", "int64", "float", "double"), strict=True)
-    ],
+    **dict.fromkeys(("hits", "rank_hits", "neighbour_statistics"), WEIGHTED),
     "nearest": [
         {**ids, "WEIGHT": weight, "DISTANCE": distance}
         for ids, weight, distance in zip(

@@ -13,11 +13,11 @@ from dask_graphgpu.engine.device_ranks.betweenness import betweenness
 from dask_graphgpu.engine.device_ranks.bfs import bfs
 from dask_graphgpu.engine.device_ranks.components import components
 from dask_graphgpu.engine.device_ranks.cycles import cycles
+from dask_graphgpu.engine.device_ranks.hits import hits
 from dask_graphgpu.engine.device_ranks.predecessors import predecessors
 from dask_graphgpu.engine.device_ranks.programs import run
 from dask_graphgpu.engine.device_ranks.whole import (
     core_numbers,
-    hits,
     hop_sums,
     hyperball,
     jaccard_of_pairs,

@@ -66,19 +66,6 @@ def num_blocks(view: RankView, report: Report) -> Any:
     return _of_vertices(view, report, one_gpu.num_blocks, processors.num_blocks)
 
 
-def hits(view: RankView, tolerance: float, max_iterations: int, report: Report) -> Any:
-    """Hub and authority scores, the same on all ranks; as `engine.gpu.hits`. Collective."""
-
-    def work(whole: Gathered, given: Any) -> Any:
-        hub, authority = one_gpu.hits(whole.view, tolerance, max_iterations, report)
-        return _given(view, whole.here(hub)), _given(view, whole.here(authority))
-
-    def on_host() -> Any:
-        return processors.hits(view, tolerance, max_iterations, report)
-
-    return on_whole(view, report, work, on_host)
-
-
 def label_propagation(view: RankView, iterations: int, report: Report, start: Any = None) -> Any:
     """The label of every vertex; as `engine.gpu.label_propagation`. Collective."""
 
