@@ -63,6 +63,7 @@ class Cut:
             into=rows.get("into", rows["out"]),
             vertex_columns=columns,
             graph_edges=view.num_edges,
+            own_order=np.argsort(self.numbers[self.owned[me]]),
         )
 
     def run(self, function):

@@ -209,9 +209,8 @@ class Run:
         """Where some dense ids are in arrays, and which of the given those are: all, or the own."""
         if self.ranks is None:
             return np.asarray(dense, like=self.rows), np.arange(len(dense))
-        rows, here = self.view.places(dense)
-        own = rows < self.view.num_owned
-        return rows[own], np.flatnonzero(here)[own]
+        found: tuple[Any, np.ndarray] = self.ids.own_places(dense)
+        return found
 
     # -- over all vertices of the graph ----------------------------------------------------------
 

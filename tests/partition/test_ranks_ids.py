@@ -54,6 +54,9 @@ def test_ids_are_found_and_taken_as_on_one_rank(graph, size, partitioner, data):
         found, known = ids.find_rows(taken)
         np.testing.assert_array_equal(found, numbers)
         assert known.all()
+        places, here = ids.own_places(numbers)
+        np.testing.assert_array_equal(here, np.flatnonzero(np.isin(numbers, ids.own_numbers())))
+        np.testing.assert_array_equal(ids.places.own[places], numbers[here])
         return ids.in_user_order()
 
     on_ranks(size, chunks, ask, partitioner=partitioner)

@@ -14,9 +14,6 @@ from dask_graphgpu.partition.csr import Adjacency
 from dask_graphgpu.partition.ranks.view import AnyView, RankView
 from dask_graphgpu.report import Report
 
-# Vertices of a path, on ranks, that are looked for by a pass over all numbers each; behind them numbers are sorted.
-_LONG = 64
-
 
 def predecessors(
     view: AnyView,
@@ -229,33 +226,20 @@ def _over_ranks(
     view: RankView, source: int, target: int, predecessor: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """As `path`; ids and predecessors are numbers."""
-    ranks, border, own = view.ranks, view.border, view.num_owned
     found: list[int] = []
     left: list[int] = []
-    length, row = 0, -1
-    # -1 where the source is not here.
-    start = int(view.places(np.array([source]))[0].max(initial=-1))
-    here = view.places(np.array([target]))[0]
-    if len(here) and here[0] < own:
-        row = int(here[0])
+    length, row, start = 0, view.own_place(target), view.own_place(source)
     while True:
-        # Who has the vertex that comes next, and its place among those that are ghosts here.
-        owner, place, steps = -1, -1, 0
-        while 0 <= row < own and row != start:
+        number, steps = -1, 0  # of the vertex that comes next and is another rank's
+        while row >= 0 and row != start:
             found.append(row)
             left.append(length + steps)
             steps += 1
-            if len(found) == _LONG:
-                view.know_order(np.argsort)
-            # Of a path all that come before are here. To look for those of all vertices would take seconds.
-            row = int(view.places(predecessor[row : row + 1])[0][0])
-        if row >= own:
-            owner = int(np.searchsorted(border.ghosts, row, side="right")) - 1
-            place = row - int(border.ghosts[owner])
-        every = ranks.scalars([owner, place, steps])
-        length += int(every[:, 2].sum())
-        teller = int(every[:, 0].argmax())
-        owner, place = every[teller, :2].tolist()
-        if owner < 0:
+            number = int(predecessor[row])
+            row = view.own_place(number)
+        every = view.ranks.scalars([number if row < 0 else -1, steps])
+        length += int(every[:, 1].sum())
+        number = int(every[:, 0].max())
+        if number < 0:
             return np.array(found, np.int64), np.array(left, np.int64), length
-        row = int(border.sends[teller][place]) if owner == ranks.rank else -1
+        row = view.own_place(number)

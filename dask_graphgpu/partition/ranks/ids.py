@@ -17,6 +17,7 @@ from dask_graphgpu.partition.ranks.homes import Homes, rounds
 from dask_graphgpu.partition.ranks.places import Places
 from dask_graphgpu.partition.ranks.splits import cuts_of
 from dask_graphgpu.partition.ranks.wire import tables_to_all
+from dask_graphgpu.partition.searching import first_places
 from dask_graphgpu.partition.string_entries import taken
 
 # A rank that asks for more than one of so many ids gets all of them.
@@ -77,6 +78,14 @@ class RankIds:
         if self._own is None:
             self._own = self.places.own.take(self.places.ascending)
         return self._own
+
+    def own_places(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Local ids of those vertices that this rank owns, and which of ``numbers`` these are, as indices."""
+        own = self.own_numbers()
+        place = first_places(own, numbers.astype(own.dtype))
+        here = np.flatnonzero(place < len(own))
+        here = here[own[place[here]] == numbers[here]]
+        return self.places.ascending[place[here]].astype(np.int64), here
 
     def find(self, values: Sequence[Any]) -> np.ndarray:
         """Numbers of some of the user's ids (tuples when there are several id columns), int64.

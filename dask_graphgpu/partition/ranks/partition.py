@@ -226,6 +226,7 @@ class RankPartition:
             graph_edges=rows.graph_edges,
             levels=self.levels,
             by_degree=self.order == "degree",
+            own_order=self.ids.places.ascending,
         )
 
 

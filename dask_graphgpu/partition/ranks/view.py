@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -61,6 +62,8 @@ class RankView:
         The layer of each vertex that is here, where edges are looked at by layers.
     by_degree : bool
         Whether own vertices are in the order of falling degrees; else in that of their numbers.
+    own_order : integers, shape (num_owned,), optional
+        Local ids of own vertices in the order of their numbers; None: that is the order they are in.
 
     Attributes
     ----------
@@ -91,9 +94,11 @@ class RankView:
         graph_edges: int,
         levels: Levels | None = None,
         by_degree: bool = False,
+        own_order: np.ndarray | None = None,
     ) -> None:
         self.levels = levels
         self.by_degree = by_degree
+        self._own_order = own_order
         self.ranks = ranks
         self.border = border
         self.numbers = numbers
@@ -311,6 +316,13 @@ class RankView:
         here = self.numbers[places] == numbers
         return places[here], here
 
+    def own_place(self, number: int) -> int:
+        """The local id of a vertex; -1 where this rank does not own it. O(log(num_owned))."""
+        order: Any = range(self.num_owned) if self._own_order is None else self._own_order
+        place = bisect_left(order, number, key=lambda local: int(self.numbers[local]))
+        found = int(order[place]) if place < self.num_owned else -1
+        return found if found >= 0 and self.numbers[found] == number else -1
+
     def named(self, places: np.ndarray) -> np.ndarray:
         """The numbers of the vertices that have these local ids."""
         numbers: np.ndarray = self.numbers.take(places)
@@ -344,6 +356,7 @@ class RankView:
             graph_edges=self.graph_edges * (1 if directed == self.directed else 2),
             levels=self.levels,
             by_degree=self.by_degree,
+            own_order=self._own_order,
         )
 
     def _max_weight(self) -> int | float | None:

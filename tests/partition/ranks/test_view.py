@@ -130,3 +130,16 @@ def test_places_of_numbers(seed, size, many):
 
     found = np.concatenate(parts.run(check))
     np.testing.assert_array_equal(np.sort(found), np.arange(len(asked)))  # each has one owner
+
+
+def test_places_of_own_vertices(seed, size):
+    """In whichever order they are."""
+    view, parts = shares(seed, size)
+
+    def check(share):
+        places = [share.own_place(number) for number in range(view.num_vertices + 2)]
+        owned = share.numbers[: share.num_owned]
+        assert [number for number, place in enumerate(places) if place >= 0] == sorted(owned)
+        np.testing.assert_array_equal([places[number] for number in owned], range(len(owned)))
+
+    parts.run(check)
