@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from dask_graphgpu.algorithms.algorithm import Algorithm, as_plain_ids
 from dask_graphgpu.algorithms.edge_table import edge_columns
 from dask_graphgpu.algorithms.induced import edge_table
@@ -17,6 +19,7 @@ from dask_graphgpu.algorithms.run import Run
 from dask_graphgpu.arguments import check_whole
 from dask_graphgpu.io.results import ColumnType, Table
 from dask_graphgpu.io.schema import EdgeSchema
+from dask_graphgpu.partition.device.elements import not_negative
 
 
 @dataclass(frozen=True)
@@ -76,8 +79,10 @@ class Ego(Algorithm):
         edges = run.engine.small_ego(run.view, int(center), most, run.report)
         if edges is None:
             level = run.engine.bfs(
-                run.view, int(center), cutoff=most, targets=None, report=run.report
+                run.working, int(center), cutoff=most, targets=None, report=run.report
             )
-            near = level >= 0 if run.ranks is None else run.view.at_ghosts(level >= 0)
+            near = not_negative(level)
+            if run.ranks is not None and isinstance(near, np.ndarray):
+                near = run.view.at_ghosts(near)
             edges = run.engine.edges_among(run.answering, near)
         return edge_table(run, edges)

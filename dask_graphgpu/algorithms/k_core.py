@@ -61,5 +61,5 @@ class KCore(Algorithm):
         return edge_columns(schema.weight_kind)
 
     def run(self, run: Run) -> Table:
-        inside = run.engine.k_core(run.view, self.k, report=run.report)
+        inside = run.engine.k_core(run.working, self.k, report=run.report)
         return edge_table(run, run.engine.edges_among(run.answering, inside))

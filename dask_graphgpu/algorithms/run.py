@@ -93,10 +93,16 @@ class Run:
 
         Those of cuDF frames stay on the GPU where `staying` would have them.
         """
-        if self.ranks is None:
-            return self.view
+        return self.view if self.ranks is None else self._answering(self.made_rows)
+
+    @property
+    def finding(self) -> Any:
+        """As `answering`, on ranks, for the rows of `found_rows`."""
+        return self._answering(self.found_rows)
+
+    def _answering(self, rows: Callable[[int], tuple[int, int]]) -> Any:
         view = self.staying if self.schema.on_device else self.view
-        return view.answering(self.made_rows)
+        return view.answering(rows)
 
     def made_rows(self, total: int) -> tuple[int, int]:
         """On ranks: of so many rows of the result those that this rank makes: the first, and the one after the last."""
@@ -121,7 +127,7 @@ class Run:
         """What `own` gives of dense ids, as a column of the result that holds vertices."""
         if not self._names_there(values):
             return Values(self.own(values))
-        return _with_room(
+        return with_room(
             lambda: self._named_there(self._in_order(values), dense=True),
             lambda: Values(self.own(values)),
         )
@@ -131,7 +137,7 @@ class Run:
         if self.ranks is not None:
             return Values(places)
         if self._names_there(places):
-            return _with_room(lambda: self._named_there(places), lambda: self._dense_at(places))
+            return with_room(lambda: self._named_there(places), lambda: self._dense_at(places))
         return self._dense_at(places)
 
     def _dense_at(self, places: Any) -> Values:
@@ -161,7 +167,7 @@ class Run:
         """What is made of values; of those that have stayed on the GPU on the host if there is no room for it."""
         if isinstance(values, np.ndarray) or not self.stays:
             return make(values)
-        return _with_room(lambda: make(values), lambda: make(to_host(values)))
+        return with_room(lambda: make(values), lambda: make(to_host(values)))
 
     def _ordered(self, values: Any) -> Any:
         """What `own` gives."""
@@ -247,7 +253,7 @@ class Run:
             self.places = RowOrder(place, tie)
 
 
-def _with_room(make: Callable[[], _Made], otherwise: Callable[[], _Made]) -> _Made:
+def with_room(make: Callable[[], _Made], otherwise: Callable[[], _Made]) -> _Made:
     """What ``make()`` gives on the GPU, or if that has no room for it ``otherwise()``."""
     try:
         return make()

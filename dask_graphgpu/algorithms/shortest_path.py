@@ -16,13 +16,14 @@ import numpy as np
 from dask_graphgpu.algorithms.algorithm import Resumable, as_plain_ids
 from dask_graphgpu.algorithms.edge_table import edge_columns
 from dask_graphgpu.algorithms.path_lengths import PathLengths
-from dask_graphgpu.algorithms.run import Run
+from dask_graphgpu.algorithms.run import Run, at
 from dask_graphgpu.algorithms.traversal import hops
 from dask_graphgpu.engine.known import DISTANCES
 from dask_graphgpu.errors import NoPath
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.partition import rowwise
+from dask_graphgpu.partition.chunk import to_host
 from dask_graphgpu.partition.device.masks import any_true
 
 
@@ -109,25 +110,31 @@ class ShortestPath(PathLengths, Resumable):
         targets = np.array([target])
         if weighted:
             options = run.options(sources=np.array([source]), targets=targets)
-            state = run.engine.run(DISTANCES, run.view, options)
+            state = run.engine.run(DISTANCES, run.working, options)
             assert state.reached is not None
             distance, reached = state["distance"], state.reached
         else:
-            distance, reached = hops(run, source, None, targets)
-        here = reached[run.rows_of(np.array([target]))[0]]
+            distance, reached = hops(run, source, None, targets, run.working)
+        here = _some(run, reached, run.rows_of(np.array([target]))[0])
         if not (any_true(here) if run.ranks is None else run.ranks.max(any_true(here))):
             raise self._no_path()
         before = run.engine.predecessors(
-            run.view, source, distance, reached, hops=not weighted, report=run.report
+            run.working, source, distance, reached, hops=not weighted, report=run.report
         )
         ends, left, length = run.engine.path(run.view, source, target, before)
-        came = before.take(ends)
+        came = _some(run, before, ends)
         run.order(length - 1 - left)
         weight = _weights(run, came, ends) if weighted else None
-        return came, run.dense(ends), distance.take(ends), weight
+        return came, run.dense(ends), _some(run, distance, ends), weight
 
     def _no_path(self) -> NoPath:
         return NoPath(f"no path leads from {self.source!r} to {self.target!r}")
+
+
+def _some(run: Run, values: Any, places: Any) -> Any:
+    """Values at some places; on ranks in host memory, as they are few."""
+    found = at(values, places)
+    return found if run.ranks is None else to_host(found)
 
 
 def _weights(run: Run, came: np.ndarray, ends: np.ndarray) -> np.ndarray:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, replace
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
 
 from dask_graphgpu.algorithms.algorithm import Algorithm, as_plain_ids
-from dask_graphgpu.algorithms.run import Run
+from dask_graphgpu.algorithms.run import Run, with_room
 from dask_graphgpu.arguments import as_limit
 from dask_graphgpu.engine.hops import SWEEP
 from dask_graphgpu.engine.known import DISTANCES
@@ -19,8 +20,9 @@ from dask_graphgpu.engine.state import State
 from dask_graphgpu.io.results import ColumnType, Table, Values
 from dask_graphgpu.io.schema import EdgeSchema
 from dask_graphgpu.partition.csr import all_below
-from dask_graphgpu.partition.device.elements import not_negative
+from dask_graphgpu.partition.device.elements import counted_up, fill, not_negative
 from dask_graphgpu.partition.device.host import to_new_memory
+from dask_graphgpu.partition.device.module import module_of
 from dask_graphgpu.partition.layout import Form
 from dask_graphgpu.program import VertexProgram
 
@@ -139,23 +141,44 @@ class Traversal(Algorithm):
         return table
 
     def _rows(self, run: Run, sources: np.ndarray, made: Values) -> Table:
-        """The result of all vertices, of values of the rows of `Run.found_rows`."""
+        """The result of all vertices, of values of the rows of `Run.found_rows`; where these are."""
         n, total = run.num_vertices, len(sources) * run.num_vertices
         low, high = run.found_rows(total)
         run.order(range(low, high))
-        bounds = np.clip(np.arange(len(sources) + 1) * n, low, high)
-        first = all_below(n, run.view.id_dtype)
-        return {
-            "source": Values(np.repeat(sources, np.diff(bounds))),
-            "vertex": Values(np.resize(np.roll(first, -low % n), high - low)),
-            self.value: made,
-        }
+        bounds, dtype = np.clip(np.arange(len(sources) + 1) * n, low, high), run.view.id_dtype
+
+        def on_host() -> tuple[Any, Any]:
+            first = np.roll(all_below(n, dtype), -low % n)
+            return np.repeat(sources, np.diff(bounds)), np.resize(first, high - low)
+
+        data: Any = made.data
+        if isinstance(data, np.ndarray):
+            every, vertices = on_host()
+        else:
+            every, vertices = with_room(
+                lambda: _on_device(data, sources, bounds, n, dtype), on_host
+            )
+        return {"source": Values(every), "vertex": Values(vertices), self.value: made}
 
     def more(
         self, run: Run, source: int, rows: np.ndarray, value: np.ndarray, valid: np.ndarray
     ) -> Table:
         """Further columns of the result."""
         return {}
+
+
+def _on_device(
+    beside: Any, sources: np.ndarray, bounds: np.ndarray, n: int, dtype: Any
+) -> tuple[Any, Any]:
+    """Source and vertex of the rows of sources between bounds, on the GPU; all rows of each are ``n``."""
+    xp = module_of(beside)
+    every, vertices = xp.empty(len(beside), dtype), xp.empty(len(beside), dtype)
+    low, first = bounds[0], counted_up(xp, n, dtype)
+    for i, (begin, end) in enumerate(pairwise(bounds.tolist())):
+        here = slice(begin - low, end - low)
+        fill(every[here], sources[i])
+        vertices[here] = first[begin - i * n : end - i * n]
+    return every, vertices
 
 
 def _joined(parts: list[Values]) -> Values:
@@ -229,7 +252,7 @@ def hops_of_rows(run: Run, sources: np.ndarray, cutoff: float | None) -> Values 
     """Hops from several sources as the rows of a result of `Run.found_rows`; as `Traversal.values_of_rows`."""
     most = None if cutoff is None else int(min(cutoff, run.num_vertices))
     levels = run.engine.multi_bfs(
-        run.view.answering(run.found_rows), sources, cutoff=most, targets=None, report=run.report
+        run.finding, sources, cutoff=most, targets=None, report=run.report
     )
     return None if levels is None else Values(levels, not_negative(levels))
 

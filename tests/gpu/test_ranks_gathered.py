@@ -15,11 +15,13 @@ from made_graphs import SHAPES, simple
 
 import dask_graphgpu as dg
 from dask_graphgpu.algorithms import run
+from dask_graphgpu.algorithms.bfs import BFS
 from dask_graphgpu.cluster import work
 from dask_graphgpu.engine import cpu, device_ranks, gpu
-from dask_graphgpu.engine.device_ranks import whole
+from dask_graphgpu.engine.device_ranks import whole, whole_rows
 from dask_graphgpu.errors import OutOfDeviceMemory
 from dask_graphgpu.io import spread
+from dask_graphgpu.io.results import Values
 from dask_graphgpu.kernels.cpu import threads
 from dask_graphgpu.partition.device import memory
 from dask_graphgpu.report import Report
@@ -172,6 +174,74 @@ def test_rows_that_stay():
                 assert isinstance(a, np.ndarray)
                 assert isinstance(b, cupy.ndarray)
                 np.testing.assert_array_equal(a, cupy.asnumpy(b))
+
+
+@pytest.mark.parametrize(
+    ("name", "how", "functions"),
+    [
+        ("k_core", {"k": 2}, ["k_core"]),
+        ("ego", {"center": 3, "radius": 2}, ["bfs"]),
+        ("shortest_path", {"source": 3, "target": 33, "weighted": False}, ["bfs", "predecessors"]),
+        ("shortest_path", {"source": 3, "target": 33}, ["run", "predecessors"]),
+    ],
+)
+def test_what_an_algorithm_goes_on_with_stays(name, how, functions, monkeypatch):
+    """On each GPU: values of all vertices are not brought to the host to be given back."""
+    seen = []
+
+    def watched(function, plain):
+        def call(*given, **named):
+            found = plain(*given, **named)
+            array = found["distance"] if function == "run" else found
+            seen.append((function, isinstance(array, cupy.ndarray)))
+            return found
+
+        return call
+
+    several = frame().graph(directed=False, engine="gpu", ranks=2).persist()
+    several.core_number()  # gathers the graph
+    for each in functions:
+        monkeypatch.setattr(device_ranks, each, watched(each, getattr(device_ranks, each)))
+    found = getattr(several, name)(**how)
+    assert sorted(seen) == sorted((each, True) for each in functions for _ in range(2))
+    expected = getattr(frame().graph(directed=False), name)(**how)
+    pd.testing.assert_frame_equal(found, expected)
+
+
+def test_a_set_on_the_device_where_the_graph_is_not_gathered(monkeypatch):
+    """The processors are told of ghosts."""
+    monkeypatch.setattr(whole_rows, "on_whole", lambda *given, **named: given[3]())
+    for name, how in (("ego", {"center": 3, "radius": 2}), ("k_core", {"k": 2})):
+        found, expected = (
+            getattr(frame().graph(directed=False, **where), name)(**how)
+            for where in ({"engine": "gpu", "ranks": 2}, {})
+        )
+        pd.testing.assert_frame_equal(found, expected)
+
+
+def test_rows_of_several_sources_that_stay():
+    """They are those that come to the host, from within the rows of a source to within those of another."""
+    view = view_of(directed=False)
+    n, sources = view.num_vertices, np.array([3, 9, 4, 30])
+
+    def work(share):
+        def rows(total):
+            return (n // 3, total // 2) if share.ranks.rank else (n, n)
+
+        asked = share.answering(rows)
+        how = {"cutoff": None, "targets": None, "report": Report("test")}
+        about = SimpleNamespace(
+            num_vertices=n, view=share, found_rows=rows, order=lambda place: None
+        )
+        made = [device_ranks.multi_bfs(each, sources, **how) for each in (asked, asked.staying())]
+        return [BFS(source=[0])._rows(about, sources, Values(levels)) for levels in made]
+
+    for host, there in on_gpus(cut(view, 2), work):
+        assert host.keys() == there.keys()
+        for name, values in host.items():
+            assert isinstance(values.data, np.ndarray)
+            assert isinstance(there[name].data, cupy.ndarray)
+            np.testing.assert_array_equal(values.data, cupy.asnumpy(there[name].data))
 
 
 def test_pairs():

@@ -169,14 +169,14 @@ def multi_bfs(
             return rows(whole, *view.answers(len(sources) * len(whole)))
         return _given(view, whole.here(one_gpu.multi_bfs(whole.view, sources, **how)))
 
-    def rows(whole: Gathered, low: int, high: int) -> np.ndarray:
-        n, made = len(whole), np.empty(high - low, np.int32)
+    def rows(whole: Gathered, low: int, high: int) -> Any:
+        n, made = len(whole), (cupy if view.stays else np).empty(high - low, np.int32)
         for first in range(low // n, -(-high // n), SWEEP):
             some = sources[first : min(first + SWEEP, -(-high // n))]
             levels = one_gpu.multi_bfs(whole.view, some, **how).reshape(-1)
             begin, end = max(low, first * n), min(high, (first + len(some)) * n)
-            made[begin - low : end - low] = to_new_memory(
-                levels[begin - first * n : end - first * n]
+            made[begin - low : end - low] = _given(
+                view, levels[begin - first * n : end - first * n]
             )
         return made
 

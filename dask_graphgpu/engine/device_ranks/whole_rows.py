@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import cupy
+import numpy as np
+
 from dask_graphgpu.engine.device_ranks.gathered import Gathered, on_whole
 from dask_graphgpu.engine.device_ranks.whole import one_gpu, own_sums, processors
 from dask_graphgpu.exchange.nccl import DeviceLink
@@ -87,7 +90,8 @@ def spanning_forest(view: RankView, report: Report, *, largest: bool = False) ->
 def edges_among(view: RankView, inside: Any) -> Any:
     """Edges with both ends in a set; as `engine.gpu.edges_among`. Collective.
 
-    On the processors where no run has gathered the graph: one pass over the edges takes less than that.
+    On the processors where no run has gathered the graph: one pass over the edges takes less than that. A set on the
+    device need not be right for ghosts.
     """
 
     def begin(whole: Gathered, link: DeviceLink) -> Any:
@@ -97,7 +101,9 @@ def edges_among(view: RankView, inside: Any) -> Any:
         return whole.given_rows(view, one_gpu.edges_among(whole.view, everywhere))
 
     def on_host() -> Any:
-        return processors.edges_among(view, inside)
+        if isinstance(inside, np.ndarray):
+            return processors.edges_among(view, inside)
+        return processors.edges_among(view, view.at_ghosts(cupy.asnumpy(inside)))
 
     return on_whole(view, None, work, on_host, begin=begin, make=False)
 
