@@ -40,7 +40,7 @@ def some_edges():
 @of_the_cpu_engine
 @pytest.mark.parametrize("number", [2, 4])
 def test_report_has_the_advances_of_every_source(number):
-    graph = some_edges().graph()
+    graph = some_edges().graph().persist()  # one search of frames would see repeated edges
     edges = []
     for source in range(number):
         with on_threads(1):  # of which each source has one
