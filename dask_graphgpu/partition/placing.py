@@ -19,7 +19,8 @@ _SAMPLE = 1 << 12  # pairs of edges that are looked at
 _IN_ORDER = 0.875  # of these
 _MOVES = 4  # of an entry within its row, on average
 _PARTS = 4  # of the rows, at most: for each of them all edges are read
-_DENSE = 2  # entries of a row on average, at least: counters of rows are not to outweigh them
+_DENSE = 4  # edges that a row has on average, at least: counters of rows are not to outweigh edges
+_DENSE_UNSORTED = 2  # entries, where rows need no order: the other way would sort them
 
 
 def placed(
@@ -34,7 +35,7 @@ def placed(
 ) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]] | None:
     """Offsets, neighbours and columns of rows, as of `from_coo`; None where its buckets are the better way.
 
-    That is for edges that are few, very many or hardly two a row, that carry several columns, or come in no order, by
+    That is for edges that are few, very many or not several a row, that carry several columns, or come in no order, by
     which most rows would have to be sorted. Cost: two passes in which each edge is written once for each row, and where
     rows are to be ``ordered`` one over the rows. Extra memory: counters of the rows, of as many threads as take no more
     than 4 bytes an entry.
@@ -42,7 +43,8 @@ def placed(
     runs = [coo for block in blocks for coo in block]
     edges = sum(map(len, runs))
     entries = 2 * edges if both else edges
-    if not _FEW <= edges <= _MANY or entries < _DENSE * num_vertices or len(kinds) > 1:
+    dense = edges >= _DENSE * num_vertices if ordered else entries >= _DENSE_UNSORTED * num_vertices
+    if not _FEW <= edges <= _MANY or not dense or len(kinds) > 1:
         return None
     if not _come_in_order(runs, edges):
         return None

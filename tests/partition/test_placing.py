@@ -86,16 +86,18 @@ def test_rows_are_those_of_buckets(monkeypatch, order, threads, marked, both, ba
 
 
 def test_counters_do_not_outweigh_edges(monkeypatch):
-    """However many threads there are; vertices with hardly two entries go through buckets."""
+    """However many threads there are; vertices with few edges go through buckets."""
     monkeypatch.setattr(placing, "_FEW", 0)
     ends = np.sort(np.random.default_rng(7).integers(0, 1000, (2, 8000)), axis=1).astype(np.uint32)
     blocks = [[csr.Coo(*part, np.empty(0, np.uint32))] for part in np.split(ends, 16, axis=1)]
     counters = []
     zeros = np.zeros
     monkeypatch.setattr(np, "zeros", lambda *given: counters.append(zeros(*given)) or counters[-1])
-    for vertices, fits in ((1000, True), (4000, True), (4001, False)):
+    sorted_rows = [(True, 1000, True), (True, 2000, True), (True, 2001, False)]
+    for ordered, vertices, fits in (*sorted_rows, (False, 4000, True), (False, 4001, False)):
         counters.clear()
-        found = placed(vertices, blocks, np.uint32, {}, marked=False, both=False)
+        how = {"marked": False, "both": False, "ordered": ordered}
+        found = placed(vertices, blocks, np.uint32, {}, **how)
         assert (found is not None) is fits
         assert max((each.nbytes for each in counters), default=0) <= max(4 * 8000, 16 * vertices)
 
