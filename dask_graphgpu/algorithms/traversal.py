@@ -197,9 +197,8 @@ class ShortestPaths(Traversal):
 
     @property
     def edge_form(self) -> Form:
-        return (
-            "rows" if self.predecessor else super().edge_form
-        )  # which is chosen by degrees without repeats
+        # Predecessors are chosen by degrees without repeats.
+        return "rows" if self.predecessor else super().edge_form
 
     def engine_functions(self) -> tuple[str, ...]:
         return ("run", "predecessors") if self.predecessor else ("run",)

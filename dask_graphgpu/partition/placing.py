@@ -67,15 +67,18 @@ def placed(
             )  # fmt: skip
 
     each(place, parts)
+    columns = {} if name is None else {name: carried}
+    if not ordered:
+        return offsets, made, columns
     rows, moved = edge_blocks(offsets), as_bits(carried)
     most = {lo: _MOVES * int(offsets[hi] - offsets[lo]) + 1 for lo, hi in pairwise(rows.tolist())}
 
     def sort(lo: int, hi: int) -> bool:
         return bool(kernels.placing.sort_rows(lo, hi, offsets, made, moved, most[lo]))
 
-    if ordered and not all(for_blocks(sort, rows)):
+    if not all(for_blocks(sort, rows)):
         return None
-    return offsets, made, {} if name is None else {name: carried}
+    return offsets, made, columns
 
 
 def _come_in_order(runs: list[Coo], edges: int) -> bool:

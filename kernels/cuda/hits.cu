@@ -19,14 +19,9 @@ static_assert(sizeof(State) <= 4096, "what the host allocates");
 // Adds up a number of each vertex; all blocks get the sum. `parts`: one of each block.
 template <typename Number>
 __device__ double sum_of_all(uint64 n, double *parts, GridBarrier *barrier, Number number) {
-    double sum = 0;
-    for (uint64 v = thread_rank(); v < n; v += num_threads())
-        sum += number(v);
-    sum = block_sum(sum);
-    if (threadIdx.x == 0)
-        parts[blockIdx.x] = sum;
+    sum_of_block(n, parts, number);
     grid_sync(barrier);
-    sum = 0;
+    double sum = 0;
     for (uint32 i = threadIdx.x; i < gridDim.x; i += BLOCK)
         sum += fresh(parts + i);
     return block_sum(sum);

@@ -67,3 +67,13 @@ __device__ void sum_neighbours(const Rows &rows, uint64 n, const ID *todo, uint6
             sums[v] = add_up(rows, values, start, end, 1);
     }
 }
+
+// A sum of each block, of a number of each vertex.
+template <typename Number> __device__ void sum_of_block(uint64 n, double *parts, Number number) {
+    double sum = 0;
+    for (uint64 v = thread_rank(); v < n; v += num_threads())
+        sum += number(v);
+    sum = block_sum(sum);
+    if (threadIdx.x == 0)
+        parts[blockIdx.x] = sum;
+}

@@ -6,8 +6,7 @@
 // run on as many ranks.
 //
 // Launch    once: list_own of each direction. An iteration: of each direction sum_own, add_own,
-// fold,
-//           an all-gather of sums, and the values of the border; then add_changes, fold, an
+//           fold, an all-gather of sums, and the values of the border; then add_changes, fold, an
 //           all-gather.
 
 #include "hits.cuh"
@@ -19,16 +18,6 @@ __device__ double scale_of(const double *every, uint64 size) {
     for (uint64 rank = 0; rank < size; ++rank)
         total += every[rank];
     return total != 0 ? 1 / total : 1.0;
-}
-
-// A sum of each block, of a number of each own vertex.
-template <typename Number> __device__ void sum_of_block(uint64 n, double *parts, Number number) {
-    double sum = 0;
-    for (uint64 v = thread_rank(); v < n; v += num_threads())
-        sum += number(v);
-    sum = block_sum(sum);
-    if (threadIdx.x == 0)
-        parts[blockIdx.x] = sum;
 }
 
 // `counts`: rows of warps and of blocks; both 0.

@@ -24,6 +24,7 @@ from dask_graphgpu.kernels.compile import cuda
 from dask_graphgpu.kernels.cuda_build import Kernel
 from dask_graphgpu.kernels.sizes import THREADS
 from dask_graphgpu.partition.device.host import to_new_memory
+from dask_graphgpu.partition.device.masks import any_true
 from dask_graphgpu.partition.device.memory import require
 from dask_graphgpu.partition.ranks.view import RankView
 from dask_graphgpu.report import Report
@@ -130,7 +131,7 @@ class Scores:
 
     def any_hub(self, which: int) -> bool:
         """Whether the hub score of any vertex is not 0."""
-        return bool(self._ranks.max(int(self._hub[which, : self._own].any())))
+        return bool(self._ranks.max(int(any_true(self._hub[which, : self._own] != 0))))
 
     def scaled(self, which: int) -> tuple[Any, Any]:
         """Hubs and authorities that sum to 1, each in memory of its own."""
